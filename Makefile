@@ -1,0 +1,61 @@
+# Every command of this house. `make` alone lists them.
+
+PYTHON ?= python3
+ARGS ?=
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help setup setup-dev demo test check format requirements proof mutants bench lock clean
+
+help: ## this list
+	@echo "Penstock. Start with: make demo"
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
+		| awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
+
+setup: ## make .venv with the locked run-time packages (PYTHON=python3.12 for another Python)
+	@PYTHON='$(PYTHON)' sh tools/setup.sh requirements.lock
+
+setup-dev: ## the same with what the tests and checks need
+	@PYTHON='$(PYTHON)' sh tools/setup.sh requirements-dev.lock
+
+demo: setup ## see it work: two workers, one of them killed, nothing lost
+	@$(BIN)/penstock demo $(ARGS)
+
+test: setup-dev ## every promise at small size, on SQLite and PostgreSQL (ARGS="-k lease" for a few)
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+
+check: setup-dev ## format, lint, types, walls between rooms, and what the repository promises about itself
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/python tools/requirements.py --quiet
+	@$(BIN)/python -m pytest tests/test_house.py $(wildcard tests/test_docs.py)
+
+format: setup-dev ## let the formatter write, and fix what the linter can
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+requirements: setup-dev ## which requirement is proven by which tests (ARGS=--engine for the engine's alone)
+	@$(BIN)/python tools/requirements.py $(ARGS)
+
+proof: setup-dev ## the promises at full size, up to 90 minutes (ONLY=race for one)
+	@$(BIN)/python -m pytest proof --timeout 3600 $(if $(ONLY),-k '$(ONLY)') $(ARGS)
+
+mutants: setup-dev ## remove each guard in turn and see its tests go red
+	@$(BIN)/python tools/mutants.py $(ARGS)
+
+bench: setup-dev ## figures next to peers and raw loops, up to 60 minutes (QUICK=1 for under 5)
+	@QUICK='$(QUICK)' $(BIN)/python -m bench $(ARGS)
+
+# The locks carry versions and hashes but no addresses, so they install from any index or mirror.
+COMPILE := uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-header --no-annotate --quiet --extra postgres --group build
+
+lock: ## resolve requirements*.lock anew (needs uv; ARGS=--upgrade for newer versions)
+	@$(COMPILE) --output-file requirements.lock $(ARGS)
+	@$(COMPILE) --group dev --constraints requirements.lock --output-file requirements-dev.lock $(ARGS)
+
+clean: ## remove .venv and every cache
+	@rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""Penstock: a durable ingestion engine for Python."""

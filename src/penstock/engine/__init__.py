@@ -1,0 +1,1 @@
+"""The rules: pure functions of values. No clock, no database, no threads."""

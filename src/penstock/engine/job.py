@@ -1,0 +1,150 @@
+"""What a job is: the row to write, the row to read, and the right to run it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from penstock.clock import Instant
+from penstock.engine.transitions import State
+
+DEFAULT_TENANT = "default"
+DEFAULT_QUEUE = "default"
+DEFAULT_LEASE_SECONDS = 120.0
+DEFAULT_DEADLINE_SECONDS = 7 * 24 * 3600.0
+PRIORITY_LIMIT = 100
+"""Priorities go from minus this to plus this; higher runs first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unique:
+    """What may exist only once, and for how long."""
+
+    key: str
+    scope: str = "while_active"
+    """`while_active`, `forever`, or `period`."""
+    period_us: int | None = None
+    """With `period`: how long the key is kept after the enqueue."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewJob:
+    """A job to enqueue, complete and checked."""
+
+    id: str
+    task: str
+    args: str
+    """Canonical JSON."""
+    tenant: str = DEFAULT_TENANT
+    queue: str = DEFAULT_QUEUE
+    priority: int = 0
+    delay_us: int = 0
+    """How long from now it may first run; ignored when `run_at` is given."""
+    run_at: Instant | None = None
+    max_attempts: int = 5
+    lease_us: int = int(DEFAULT_LEASE_SECONDS * 1_000_000)
+    timeout_us: int | None = None
+    """How long one run may take, if not as long as its task says."""
+    deadline_us: int | None = int(DEFAULT_DEADLINE_SECONDS * 1_000_000)
+    """How long after its first `run_at` it may wait, or None."""
+    job_key: str | None = None
+    """Given at planning: a second job with this key is not made. None takes a fresh one."""
+    unique: Unique | None = None
+    concurrency_key: str | None = None
+    concurrency_limit: int | None = None
+    source: str | None = None
+    correlation_id: str | None = None
+    tags: str = "[]"
+    facts: str | None = None
+    """What its events carry, as JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Enqueued:
+    """What an enqueue did: the job that now stands for the request, and whether it is new."""
+
+    id: str
+    created: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to run one job, and what is needed to run it. Every write under it carries `id` and `fence`."""
+
+    id: str
+    fence: int
+    tenant: str
+    task: str
+    queue: str
+    args: str
+    attempts: int
+    max_attempts: int
+    losses: int
+    deferrals: int
+    job_key: str
+    priority: int
+    run_at: Instant
+    created_at: Instant
+    leased_at: Instant
+    lease_us: int
+    timeout_us: int | None
+    deadline_at: Instant | None
+    concurrency_key: str | None
+    concurrency_limit: int | None
+    source: str | None
+    correlation_id: str | None
+    tags: str
+    requeued_from: str | None
+    facts: str | None
+    worker_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job as it stands in the database, whether it waits, runs or is finished."""
+
+    id: str
+    tenant: str
+    task: str
+    queue: str
+    state: State
+    reason: str | None
+    """Why it is dead, cancelled or skipped."""
+    priority: int
+    args: str
+    attempts: int
+    max_attempts: int
+    deferrals: int
+    losses: int
+    fence: int
+    job_key: str
+    source: str | None
+    waiting_on: str | None
+    """The closed gate it waits for, if any."""
+    unique_key: str | None
+    unique_scope: str | None
+    concurrency_key: str | None
+    correlation_id: str | None
+    tags: str
+    facts: str | None
+    requeued_from: str | None
+    requeued_to: str | None
+    stage: str | None
+    progress: str | None
+    run_at: Instant
+    deadline_at: Instant | None
+    worker_id: str | None
+    lease_owner: str | None
+    """The name of the worker that has, or last had, the lease."""
+    leased_at: Instant | None
+    heartbeat_at: Instant | None
+    lease_expires_at: Instant | None
+    cancel_reason: str | None
+    error_class: str | None
+    error_code: str | None
+    error_message: str | None
+    result: str | None
+    created_at: Instant
+    updated_at: Instant
+    started_at: Instant | None
+    """When its first attempt began."""
+    finished_at: Instant | None

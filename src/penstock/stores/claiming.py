@@ -1,0 +1,144 @@
+"""Claiming: a batch of due jobs, tenants in turn, each job under a new fence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from penstock.clock import Instant
+from penstock.engine.job import Lease
+from penstock.engine.lease import Share, fill_up, gate_wait_us, shares
+from penstock.engine.settlement import PutBack, Settlement, events_of
+from penstock.stores.books import book
+from penstock.stores.connection import Connection, Database, Row
+from penstock.stores.events import Events
+from penstock.stores.permits import GATE, Permits
+from penstock.stores.settling import Settling
+
+HIGHEST = "\U0010ffff"
+"""Sorts after every tenant."""
+
+
+@dataclass(slots=True)
+class Turn:
+    """Where a worker's claims stand in the round of tenants, queue by queue."""
+
+    last_tenant: dict[str, str] = field(default_factory=dict)
+    next_due: Instant | None = None
+    """The earliest time at which the last short claim saw something to do."""
+
+
+class Claiming:
+    """Takes leases."""
+
+    def __init__(self, database: Database, events: Events, permits: Permits, settling: Settling) -> None:
+        self._db = database
+        self._events = events
+        self._permits = permits
+        self._settling = settling
+        self._book = book("penstock.stores", database.dialect, "jobs")
+
+    def claim(self, worker_id: str, queues: Sequence[str], batch: int, turn: Turn) -> list[Lease]:
+        """Take up to a batch of due jobs from the queues, in their order."""
+        turn.next_due = None
+        taken: list[Lease] = []
+        for queue in queues:
+            if len(taken) < batch:
+                taken += self._claim_queue(worker_id, queue, batch - len(taken), turn)
+        return taken
+
+    def due_pairs(self, queue: str) -> list[tuple[str, int]]:
+        """The (tenant, priority) pairs of a queue that have a due job. Nothing is written."""
+        walked = self._db.read(lambda connection: self._walk(connection, queue, "", HIGHEST, 100_000))
+        return [(tenant, -rank) for tenant, rank, _, is_due in walked if is_due]
+
+    def _claim_queue(self, worker_id: str, queue: str, batch: int, turn: Turn) -> list[Lease]:
+        def work(connection: Connection) -> list[Lease]:
+            walked = self._round(connection, queue, batch, turn.last_tenant.get(queue, ""))
+            leases = self._share_out(connection, worker_id, queue, batch, walked)
+            _remember(turn, queue, walked, leases, batch)
+            return self._pass_permits(connection, sorted(leases, key=_order))
+
+        return self._db.transact(work)
+
+    def _round(self, connection: Connection, queue: str, batch: int, last: str) -> list[Row]:
+        """Walk from the tenant after the last one, and around to it, until a batch of tenants is found."""
+        walked = self._walk(connection, queue, last, HIGHEST, batch)
+        found = len({tenant for tenant, _, _, is_due in walked if is_due})
+        if last and found < batch:
+            walked += self._walk(connection, queue, "", last, batch - found)
+        return walked
+
+    def _walk(self, connection: Connection, queue: str, after: str, upto: str, tenants: int) -> list[Row]:
+        params = {"queue": queue, "after": after, "upto": upto, "tenants": tenants, "now": self._db.clock.now()}
+        return connection.all(self._book["walk"], params)
+
+    def _share_out(
+        self, connection: Connection, worker_id: str, queue: str, batch: int, walked: list[Row]
+    ) -> list[Lease]:
+        pairs = [(tenant, rank) for tenant, rank, _, is_due in walked if is_due]
+        common = {"worker_id": worker_id, "queue": queue, "now": self._db.clock.now()}
+        given = shares(pairs, batch)
+        leases = self._take(connection, given, {**common, "batch": batch})
+        missing = batch - len(leases)
+        if leases and missing:
+            got = Counter((lease.tenant, -lease.priority) for lease in leases)
+            leases += self._take(connection, fill_up(pairs, given, got, missing), {**common, "batch": missing})
+        return leases
+
+    def _take(self, connection: Connection, given: list[Share], common: dict[str, Any]) -> list[Lease]:
+        if not given:
+            return []
+        if connection.dialect == "sqlite":
+            return self._take_in_turn(connection, given, common)
+        columns = {
+            "tenant": [share.tenant for share in given],
+            "rank": [share.rank for share in given],
+            "limit": [share.limit for share in given],
+        }
+        return [Lease(*row) for row in connection.each(self._book["claim"], columns, common)]
+
+    def _take_in_turn(self, connection: Connection, given: list[Share], common: dict[str, Any]) -> list[Lease]:
+        """SQLite has no lateral join: one statement a pair, until the batch is full."""
+        leases: list[Lease] = []
+        for share in given:
+            most = min(share.limit, common["batch"] - len(leases))
+            if most > 0:
+                asked = {**common, "tenant": share.tenant, "rank": share.rank, "limit": most}
+                leases += [Lease(*row) for row in connection.all(self._book["claim"], asked)]
+        return leases
+
+    def _pass_permits(self, connection: Connection, leases: list[Lease]) -> list[Lease]:
+        """Keep the jobs that got a permit of their concurrency key; the others wait for one, in this transaction."""
+        waiting = [
+            Settlement(lease, _wait_for_permit(lease))
+            for lease in leases
+            if lease.concurrency_key and not self._permits.take(connection, lease)
+        ]
+        if not waiting:
+            return leases
+        self._settling.put_back(connection, waiting)
+        self._events.record(connection, [events_of(s, s.lease.worker_id)[-1] for s in waiting])
+        turned_away = {s.lease.id for s in waiting}
+        return [lease for lease in leases if lease.id not in turned_away]
+
+
+def _wait_for_permit(lease: Lease) -> PutBack:
+    delay = gate_wait_us(lease.deferrals)
+    return PutBack("snooze", delay, refund=1, deferral=1, waiting_on=f"{GATE}{lease.concurrency_key}")
+
+
+def _remember(turn: Turn, queue: str, walked: list[Row], leases: list[Lease], batch: int) -> None:
+    """The next claim starts after the last tenant that got something; a short one knows when to come back."""
+    if leases:
+        served = {lease.tenant for lease in leases}
+        turn.last_tenant[queue] = [tenant for tenant, _, _, _ in walked if tenant in served][-1]
+    if len(leases) < batch:
+        parked = [run_at for _, _, run_at, is_due in walked if not is_due]
+        turn.next_due = min([*parked, *([] if turn.next_due is None else [turn.next_due])], default=None)
+
+
+def _order(lease: Lease) -> tuple[int, Instant, str]:
+    return (-lease.priority, lease.run_at, lease.id)

@@ -1,0 +1,55 @@
+"""The seam between the store and a database: one connection, and how a piece of work runs on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+from penstock.clock import Clock
+from penstock.stores.books import Entry
+
+T = TypeVar("T")
+Row = tuple[Any, ...]
+Params = Mapping[str, Any]
+
+
+class Connection(Protocol):
+    """A connection to a database, used by one thread at a time."""
+
+    dialect: str
+
+    def all(self, entry: Entry, params: Params) -> list[Row]:
+        """Run an entry and return its rows."""
+
+    def each(self, entry: Entry, columns: Mapping[str, Sequence[Any]], common: Params) -> list[Row]:
+        """Run an entry for a batch given as columns of equal length, and return all its rows."""
+
+    def execute(self, sql: str, params: Any = None) -> list[Row]:
+        """Run a statement of the caller's own, in the dialect and parameter style of its driver."""
+
+    def script(self, sql: str) -> None:
+        """Run a file of statements."""
+
+    def close(self) -> None:
+        """Give the connection up."""
+
+
+class Database(Protocol):
+    """A database that work is brought to. Work given to it must not do I/O and may be called again."""
+
+    dialect: str
+    clock: Clock
+
+    def transact(self, work: Callable[[Connection], T]) -> T:
+        """Run work in one transaction; again if the database asks for it. All of it is on disk, or none."""
+
+    def read(self, work: Callable[[Connection], T]) -> T:
+        """Run work that only reads, or a single statement that may be repeated."""
+
+    def close(self) -> None:
+        """Close what is open."""
+
+
+def first(rows: list[Row]) -> Row | None:
+    """The first row, if there is one."""
+    return rows[0] if rows else None

@@ -1,0 +1,71 @@
+"""The record of what happened: written beside what it describes, never changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from penstock.clock import SECOND
+from penstock.events import Event
+from penstock.stores.books import book
+from penstock.stores.connection import Connection, Database, Row
+
+TIMELINE_LIMIT = 1000
+
+
+class Events:
+    """Reads and writes the events."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+        self._book = book("penstock.stores", database.dialect, "events")
+
+    def record(self, connection: Connection, told: Sequence[Event]) -> None:
+        """Write events in the transaction of what they describe."""
+        if not told:
+            return
+        columns = {
+            "at": [event.at for event in told],
+            "tenant": [event.tenant for event in told],
+            "name": [event.name for event in told],
+            "job_id": [event.job_id for event in told],
+            "attempt": [event.attempt for event in told],
+            "fence": [event.fence for event in told],
+            "worker": [event.worker for event in told],
+            "actor": [event.actor for event in told],
+            "data": [json.dumps(event.data, sort_keys=True) for event in told],
+        }
+        connection.each(self._book["record"], columns, {"now": self._db.clock.now()})
+
+    def of_job(self, job_id: str, limit: int = TIMELINE_LIMIT) -> list[Event]:
+        """The written events of one job, in the order of commits."""
+        return self._read("of_job", {"id": job_id, "limit": limit})
+
+    def since(self, after: int, *, tenant: str | None = None, name: str | None = None, limit: int = 100) -> list[Event]:
+        """Events after a place in the order of commits."""
+        return self._read("since", {"after": after, "tenant": tenant, "name": name, "limit": limit})
+
+    def latest(self, *, tenant: str | None = None, name: str | None = None, limit: int = 100) -> list[Event]:
+        """The newest events, the oldest of them first."""
+        return self._read("latest", {"tenant": tenant, "name": name, "limit": limit})[::-1]
+
+    def prune(self, age_seconds: float, limit: int) -> int:
+        """Remove events older than an age: the one way by which events go."""
+        params = {"age_us": round(age_seconds * SECOND), "limit": limit, "now": self._db.clock.now()}
+
+        def work(connection: Connection) -> int:
+            connection.all(self._book["permit_retention"], {})
+            gone = connection.all(self._book["prune"], params)
+            connection.all(self._book["forbid_retention"], {})
+            return len(gone)
+
+        return self._db.transact(work)
+
+    def _read(self, entry: str, params: dict[str, object]) -> list[Event]:
+        rows = self._db.read(lambda connection: connection.all(self._book[entry], params))
+        return [_event(row) for row in rows]
+
+
+def _event(row: Row) -> Event:
+    name, tenant, job_id, attempt, fence, worker, actor, at, data, seq = row
+    return Event(name, tenant, job_id, attempt, fence, worker, actor, at, json.loads(data), seq)

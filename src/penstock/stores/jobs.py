@@ -1,0 +1,289 @@
+"""Jobs from the outside: enqueue, cancel, requeue, prune. What a running worker does is in `leases`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from penstock import events
+from penstock.clock import SECOND
+from penstock.engine.ids import new_id
+from penstock.engine.job import Enqueued, NewJob
+from penstock.engine.keys import digest
+from penstock.engine.settlement import Finish
+from penstock.engine.transitions import State, require
+from penstock.errors import AlreadyRequeued, Conflict, DuplicateMismatch, NotFound
+from penstock.events import Event
+from penstock.stores.books import book
+from penstock.stores.connection import Connection, Database, first
+from penstock.stores.effects import Effects
+from penstock.stores.events import Events
+from penstock.stores.leases import Leases
+
+CHUNK = 500
+"""Jobs of one enqueue that are written in one transaction."""
+TWIN_TRIES = 5
+"""How often an enqueue is tried again whose twin finished between the conflict and the look at it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Requeue:
+    """How a dead letter is given another life, by whom and why."""
+
+    actor: str
+    reason: str = ""
+    correlation_id: str | None = None
+    fresh: bool = False
+    """A new job key: recorded effects are not reused, so what was done may be done again."""
+    max_attempts: int | None = None
+
+
+class Jobs:
+    """The jobs of a database."""
+
+    def __init__(self, database: Database, record: Events, leases: Leases, effects: Effects) -> None:
+        self._db = database
+        self._events = record
+        self._leases = leases
+        self._effects = effects
+        self._book = book("penstock.stores", database.dialect, "jobs")
+
+    def enqueue(self, jobs: Sequence[NewJob]) -> list[Enqueued]:
+        """Write jobs and return what stands for each, in order. Each chunk is on disk whole, or not at all."""
+        done: list[Enqueued] = []
+        for start in range(0, len(jobs), CHUNK):
+            chunk = jobs[start : start + CHUNK]
+            done += self._db.transact(lambda connection, chunk=chunk: self.enqueue_on(connection, chunk))
+        return done
+
+    def enqueue_on(self, connection: Connection, jobs: Sequence[NewJob]) -> list[Enqueued]:
+        """Write jobs inside a transaction of the caller."""
+        plain = [job for job in jobs if job.job_key is None and (job.unique is None or job.unique.scope != "forever")]
+        if len(plain) == len(jobs) > 1 and all(job.unique is None for job in jobs):
+            self._insert_many(connection, jobs)
+            return [Enqueued(job.id, created=True) for job in jobs]
+        return [self._enqueue_one(connection, job) for job in jobs]
+
+    def cancel(self, job_id: str, *, tenant: str | None, reason: str, actor: str) -> State:
+        """Cancel a job: at once where it waits, by a signal to its run where it runs."""
+
+        def work(connection: Connection) -> State:
+            row = first(connection.all(self._book["lock_any"], {"id": job_id, "tenant": tenant}))
+            if row is None:
+                self._refuse_finished(connection, job_id, tenant, "cancel")
+                raise NotFound("job", job_id)
+            _, fence, state, owner, _ = row
+            require(job_id, State(state), "cancel")
+            if state == State.QUEUED:
+                self._leases.finish_queued(connection, job_id, fence, Finish(State.CANCELLED, reason))
+                name, after = events.JOB_CANCELLED, State.CANCELLED
+            else:
+                params = {"id": job_id, "fence": fence, "reason": reason, "now": self._db.clock.now()}
+                connection.all(self._book["ask_to_cancel"], params)
+                name, after = events.JOB_CANCEL_REQUESTED, State.RUNNING
+            data = {"job_id": job_id, "reason": reason}
+            self._events.record(connection, [Event(name, owner, job_id, fence=fence, actor=actor, data=data)])
+            return after
+
+        return self._db.transact(work)
+
+    def requeue(self, job_id: str, how: Requeue, *, tenant: str | None) -> Enqueued:
+        """Give a dead letter another life as a new job, linked to it. It can be done only once."""
+        return self._db.transact(lambda connection: self._requeue_on(connection, job_id, how, tenant))
+
+    def prune(self, state: State, age_seconds: float, limit: int = 500) -> int:
+        """Remove finished jobs of one state older than an age, with what only they needed. One event tells of it."""
+        params = {
+            "state": str(state),
+            "age_us": round(age_seconds * SECOND),
+            "limit": limit,
+            "now": self._db.clock.now(),
+        }
+
+        def work(connection: Connection) -> int:
+            gone = connection.all(self._book["prune"], params)
+            # A requeued letter leaves its effects and stages to its successor, which has the same job key.
+            self._effects.prune(connection, [(tenant, key) for tenant, key, successor in gone if successor is None])
+            counts: dict[str, int] = {}
+            for tenant, _, _ in gone:
+                counts[tenant] = counts.get(tenant, 0) + 1
+            told = [
+                Event(events.JOBS_PRUNED, tenant, data={"state": str(state), "count": n, "age_seconds": age_seconds})
+                for tenant, n in sorted(counts.items())
+            ]
+            self._events.record(connection, told)
+            return len(gone)
+
+        return self._db.transact(work)
+
+    def _enqueue_one(self, connection: Connection, job: NewJob) -> Enqueued:
+        existing = self._take_keys(connection, job)
+        if existing is not None:
+            return existing
+        for _ in range(TWIN_TRIES):
+            if connection.all(self._book["enqueue"], _row(job) | {"now": self._db.clock.now()}):
+                return Enqueued(job.id, created=True)
+            twin = self._active_twin(connection, job)
+            if twin is not None:
+                return twin
+        message = f"The unique key of a job of task {job.task!r} changed hands {TWIN_TRIES} times under this enqueue."
+        raise Conflict(message, hint="Nothing was written. Try again.")
+
+    def _take_keys(self, connection: Connection, job: NewJob) -> Enqueued | None:
+        """Take the keys that outlive the job; what already holds one stands for this request."""
+        wanted: list[tuple[str, str, str, int | None]] = []
+        if job.job_key is not None:
+            wanted.append(("job_key", "", job.job_key, None))
+        if job.unique is not None and job.unique.scope in {"forever", "period"}:
+            wanted.append(("unique", job.task, job.unique.key, job.unique.period_us))
+        args_digest = digest(job.args)
+        for kind, task, key, period_us in wanted:
+            named = {"tenant": job.tenant, "kind": kind, "task": task, "key": key}
+            taken = {"job_id": job.id, "args_digest": args_digest, "period_us": period_us, "now": self._db.clock.now()}
+            if connection.all(self._book["take_key"], named | taken):
+                continue
+            held_by, held_digest = connection.all(self._book["held_key"], named)[0]
+            if held_digest != args_digest:
+                raise DuplicateMismatch(key, held_by)
+            return Enqueued(held_by, created=False)
+        return None
+
+    def _active_twin(self, connection: Connection, job: NewJob) -> Enqueued | None:
+        if job.unique is None:
+            return None
+        params = {"tenant": job.tenant, "task": job.task, "key": job.unique.key}
+        row = first(connection.all(self._book["active_twin"], params))
+        if row is None:
+            return None
+        twin_id, twin_args = row
+        if twin_args != job.args:
+            raise DuplicateMismatch(job.unique.key, twin_id)
+        return Enqueued(twin_id, created=False)
+
+    def _insert_many(self, connection: Connection, jobs: Sequence[NewJob]) -> None:
+        rows = [_row(job) for job in jobs]
+        columns = {name: [row[name] for row in rows] for name in rows[0]}
+        connection.each(self._book["enqueue_many"], columns, {"now": self._db.clock.now()})
+
+    def _requeue_on(self, connection: Connection, job_id: str, how: Requeue, tenant: str | None) -> Enqueued:
+        row = first(connection.all(self._book["dead_letter"], {"id": job_id, "tenant": tenant}))
+        if row is None:
+            active = first(connection.all(self._book["lock_any"], {"id": job_id, "tenant": tenant}))
+            if active is None:
+                raise NotFound("job", job_id)
+            require(job_id, State(active[2]), "requeue")
+        letter = _DeadLetter(*(row or ()))
+        require(job_id, State(letter.state), "requeue")
+        if letter.requeued_to is not None:
+            raise AlreadyRequeued(job_id, letter.requeued_to)
+        successor = letter.successor(how)
+        self._enqueue_successor(connection, letter, successor)
+        mark = {"id": job_id, "successor": successor["id"], "now": self._db.clock.now()}
+        connection.all(self._book["mark_requeued"], mark)
+        connection.all(
+            self._book["pass_key_on"], {"tenant": letter.tenant, "id": job_id, "successor": successor["id"]}
+        )
+        data = {"job_id": job_id, "successor": successor["id"], "reason": how.reason}
+        told = Event(events.JOB_REQUEUED, letter.tenant, job_id, actor=how.actor, data=data)
+        self._events.record(connection, [told])
+        return Enqueued(successor["id"], created=True)
+
+    def _enqueue_successor(self, connection: Connection, letter: _DeadLetter, successor: dict[str, Any]) -> None:
+        if not connection.all(self._book["enqueue"], successor | {"now": self._db.clock.now()}):
+            params = {"tenant": letter.tenant, "task": letter.task, "key": letter.unique_key}
+            twin = first(connection.all(self._book["active_twin"], params))
+            name = twin[0] if twin else "another job"
+            message = f"Job {letter.id} cannot be requeued while {name} is active under the same unique key."
+            raise Conflict(message, hint="Wait for it to finish, or cancel it.")
+
+    def _refuse_finished(self, connection: Connection, job_id: str, tenant: str | None, verb: str) -> None:
+        row = first(connection.all(self._book["dead_letter"], {"id": job_id, "tenant": tenant}))
+        if row is not None:
+            require(job_id, State(_DeadLetter(*row).state), verb)
+
+
+@dataclass(frozen=True, slots=True)
+class _DeadLetter:
+    """A finished job as a requeue finds it."""
+
+    id: str
+    tenant: str
+    task: str
+    queue: str
+    rank: int
+    args: str
+    max_attempts: int
+    job_key: str
+    source: str | None
+    unique_key: str | None
+    unique_scope: str | None
+    concurrency_key: str | None
+    concurrency_limit: int | None
+    correlation_id: str | None
+    tags: str
+    facts: str | None
+    lease_us: int
+    timeout_us: int | None
+    deadline_at: int | None
+    run_at: int
+    state: str
+    requeued_to: str | None
+    created_at: int
+
+    def successor(self, how: Requeue) -> dict[str, Any]:
+        """The row of the new job: the same work, a fresh budget, and the job key unless a fresh one was asked for."""
+        new = new_id()
+        deadline_us = None if self.deadline_at is None else max(self.deadline_at - self.created_at, SECOND)
+        return {
+            "id": new,
+            "tenant": self.tenant,
+            "task": self.task,
+            "queue": self.queue,
+            "rank": self.rank,
+            "run_at": None,
+            "delay_us": 0,
+            "args": self.args,
+            "max_attempts": how.max_attempts or self.max_attempts,
+            "job_key": new if how.fresh else self.job_key,
+            "source": self.source,
+            "unique_key": self.unique_key,
+            "unique_scope": self.unique_scope,
+            "concurrency_key": self.concurrency_key,
+            "concurrency_limit": self.concurrency_limit,
+            "correlation_id": how.correlation_id or self.correlation_id,
+            "tags": self.tags,
+            "facts": self.facts,
+            "requeued_from": self.id,
+            "lease_us": self.lease_us,
+            "timeout_us": self.timeout_us,
+            "deadline_us": deadline_us,
+        }
+
+
+def _row(job: NewJob) -> dict[str, Any]:
+    unique = job.unique
+    return {
+        "id": job.id,
+        "tenant": job.tenant,
+        "task": job.task,
+        "queue": job.queue,
+        "rank": -job.priority,
+        "run_at": job.run_at,
+        "delay_us": job.delay_us,
+        "args": job.args,
+        "max_attempts": job.max_attempts,
+        "job_key": job.job_key or job.id,
+        "source": job.source,
+        "unique_key": unique and unique.key,
+        "unique_scope": unique and unique.scope,
+        "concurrency_key": job.concurrency_key,
+        "concurrency_limit": job.concurrency_limit,
+        "correlation_id": job.correlation_id,
+        "tags": job.tags,
+        "facts": job.facts,
+        "requeued_from": None,
+        "lease_us": job.lease_us,
+        "timeout_us": job.timeout_us,
+        "deadline_us": job.deadline_us,
+    }

@@ -1,0 +1,62 @@
+"""From a database URL to an open database, refused early where the promise could not be kept."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from penstock.clock import Clock, clock_from_environment
+from penstock.errors import DatabaseUnsuitable, SchemaMismatch
+from penstock.stores import migrations
+from penstock.stores.connection import Database
+from penstock.stores.sqlite.connection import SqliteDatabase
+
+DEFAULT_URL = "sqlite:///penstock.db"
+_SCHEMES = "sqlite:///path/to/file.db or postgresql://user:password@host:5432/name"
+_migrating = threading.Lock()
+
+
+def open_database(url: str, *, clock: Clock | None = None, pool_size: int | None = None) -> Database:
+    """A database for this URL. Nothing is read or written yet."""
+    scheme = urlsplit(url).scheme.split("+")[0]
+    time = clock or clock_from_environment()
+    size = {} if pool_size is None else {"pool_size": pool_size}
+    if scheme == "sqlite":
+        return SqliteDatabase(_path_of(url), clock=time, **size)
+    if scheme in {"postgres", "postgresql"}:
+        return _postgres(url, time, size)
+    message = f"There is no database of the kind {scheme or url.split(':', maxsplit=1)[0]!r}."
+    raise DatabaseUnsuitable(message, hint=f"Write {_SCHEMES}")
+
+
+def prepare(database: Database) -> None:
+    """Make sure that the schema is there and is ours. SQLite migrates itself; PostgreSQL is migrated on purpose."""
+    with _migrating:
+        state = migrations.status(database)
+        if state.current:
+            return
+        if database.dialect == "sqlite":
+            migrations.migrate(database)
+            return
+    message = f"The schema is at version {state.applied}, and this code needs {state.known}."
+    raise SchemaMismatch(message, hint="Run: penstock db migrate")
+
+
+def _path_of(url: str) -> Path:
+    parts = urlsplit(url)
+    path = unquote(parts.path)
+    if parts.netloc or not path.strip("/") or ":memory:" in path:
+        message = f"{url!r} names no SQLite file; a database in memory would be another one for every connection."
+        raise DatabaseUnsuitable(message, hint="Write sqlite:///relative/path.db or sqlite:////absolute/path.db")
+    return Path(path[1:])
+
+
+def _postgres(url: str, clock: Clock, size: dict[str, int]) -> Database:
+    try:
+        from penstock.stores.postgres.connection import PostgresDatabase  # noqa: PLC0415 - the driver is optional
+    except ImportError as error:
+        message = "PostgreSQL needs the driver psycopg, which is not installed."
+        raise DatabaseUnsuitable(message, hint="Run: pip install 'penstock[postgres]'") from error
+    scheme, rest = url.split(":", 1)
+    return PostgresDatabase(f"{scheme.split('+')[0]}:{rest}", clock=clock, **size)

@@ -1,0 +1,1 @@
+"""For fleets of hosts: the same books on PostgreSQL."""

@@ -1,0 +1,256 @@
+-- Jobs on PostgreSQL. Batches travel as arrays, one per column; ids are cast, for a text parameter has no type of its own.
+
+-- name: enqueue
+-- A conflict with the index of active unique keys writes nothing and returns nothing.
+insert into penstock_jobs (
+    id, tenant, task, queue, state, rank, run_at, args, max_attempts, job_key, source, unique_key, unique_scope,
+    concurrency_key, concurrency_limit, correlation_id, tags, facts, requeued_from, lease_us, timeout_us, deadline_at,
+    created_at, updated_at)
+select
+    :id::uuid, :tenant, :task, :queue, 'queued', :rank::smallint, due.run_at, :args, :max_attempts::int, :job_key,
+    :source, :unique_key, :unique_scope, :concurrency_key, :concurrency_limit::int, :correlation_id, :tags, :facts,
+    :requeued_from::uuid, :lease_us::bigint, :timeout_us::bigint, due.run_at + :deadline_us::bigint, due.now, due.now
+from (select clock.now, coalesce(:run_at::bigint, clock.now + :delay_us::bigint) as run_at
+      from (select penstock_now(:now::bigint) as now) clock) due
+on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do nothing
+returning id;
+
+-- name: enqueue_many
+insert into penstock_jobs (
+    id, tenant, task, queue, state, rank, run_at, args, max_attempts, job_key, source, unique_key, unique_scope,
+    concurrency_key, concurrency_limit, correlation_id, tags, facts, requeued_from, lease_us, timeout_us, deadline_at,
+    created_at, updated_at)
+select
+    n.id, n.tenant, n.task, n.queue, 'queued', n.rank, coalesce(n.run_at, clock.now + n.delay_us), n.args,
+    n.max_attempts, n.job_key, n.source, n.unique_key, n.unique_scope, n.concurrency_key, n.concurrency_limit,
+    n.correlation_id, n.tags, n.facts, n.requeued_from, n.lease_us, n.timeout_us,
+    coalesce(n.run_at, clock.now + n.delay_us) + n.deadline_us, clock.now, clock.now
+from (select penstock_now(:now::bigint) as now) clock
+cross join unnest(
+    :id::uuid[], :tenant::text[], :task::text[], :queue::text[], :rank::smallint[], :run_at::bigint[],
+    :delay_us::bigint[], :args::text[], :max_attempts::int[], :job_key::text[], :source::text[], :unique_key::text[],
+    :unique_scope::text[], :concurrency_key::text[], :concurrency_limit::int[], :correlation_id::text[],
+    :tags::text[], :facts::text[], :requeued_from::uuid[], :lease_us::bigint[], :timeout_us::bigint[], :deadline_us::bigint[]
+) as n (id, tenant, task, queue, rank, run_at, delay_us, args, max_attempts, job_key, source, unique_key,
+        unique_scope, concurrency_key, concurrency_limit, correlation_id, tags, facts, requeued_from, lease_us,
+        timeout_us, deadline_us)
+on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do nothing
+returning id;
+
+-- name: active_twin
+-- The job that holds an active unique key.
+select id, args from penstock_jobs
+where tenant = :tenant and task = :task and unique_key = :key and unique_scope = 'while_active';
+
+-- name: take_key
+-- Take a key that outlives its job. Nothing comes back while somebody else's still holds.
+insert into penstock_keys as held (tenant, kind, task, key, job_id, args_digest, expires_at)
+values (:tenant, :kind, :task, :key, :job_id::uuid, :args_digest, penstock_now(:now::bigint) + :period_us::bigint)
+on conflict (tenant, kind, task, key) do update
+    set job_id = excluded.job_id, args_digest = excluded.args_digest, expires_at = excluded.expires_at
+    where held.expires_at <= penstock_now(:now::bigint)
+returning job_id;
+
+-- name: held_key
+select job_id, args_digest from penstock_keys
+where tenant = :tenant and kind = :kind and task = :task and key = :key;
+
+-- name: pass_key_on
+-- The successor of a requeued job inherits the keys that name it.
+update penstock_keys set job_id = :successor::uuid where tenant = :tenant and job_id = :id::uuid;
+
+-- name: walk
+-- The (tenant, rank) pairs of a queue after the tenant :after and up to :upto, until :tenants tenants with a due job
+-- are found. One index probe a pair: its first entry has its earliest run_at, so parked jobs are never walked.
+-- A paused queue has no pairs.
+with recursive pair (tenant, rank, run_at, due, found, counted) as (
+    (select j.tenant, j.rank, j.run_at, j.run_at <= clock.now, (j.run_at <= clock.now)::int, j.run_at <= clock.now
+     from (select penstock_now(:now::bigint) as now) clock cross join penstock_jobs j
+     where j.queue = :queue and j.state = 'queued' and j.tenant > :after and j.tenant <= :upto
+       and not exists (select 1 from penstock_queues q where q.name = :queue and q.paused_at is not null)
+     order by j.tenant, j.rank, j.run_at, j.id limit 1)
+    union all
+    select next.tenant, next.rank, next.run_at, next.due,
+           pair.found + (next.due and not (next.tenant = pair.tenant and pair.counted))::int,
+           next.due or (next.tenant = pair.tenant and pair.counted)
+    from pair cross join lateral (
+        select j.tenant, j.rank, j.run_at, j.run_at <= penstock_now(:now::bigint) as due
+        from penstock_jobs j
+        where j.queue = :queue and j.state = 'queued' and (j.tenant, j.rank) > (pair.tenant, pair.rank)
+          and j.tenant <= :upto
+        order by j.tenant, j.rank, j.run_at, j.id limit 1) next
+    where pair.found < :tenants or next.tenant = pair.tenant
+)
+select tenant, rank, run_at, due from pair;
+
+-- name: claim
+-- Each pair is one ordered index scan bounded by run_at; the ids travel as an array, for a join may hash the table.
+update penstock_jobs j
+set state = 'running', fence = j.fence + 1, attempts = j.attempts + 1, worker_id = :worker_id::uuid,
+    leased_at = penstock_now(:now::bigint), heartbeat_at = penstock_now(:now::bigint),
+    lease_expires_at = penstock_now(:now::bigint) + j.lease_us, waiting_on = null,
+    started_at = coalesce(j.started_at, penstock_now(:now::bigint)), updated_at = penstock_now(:now::bigint)
+where j.id = any(array(
+    select picked.id
+    from unnest(:tenant::text[], :rank::smallint[], :limit::int[]) as share (tenant, rank, most)
+    cross join lateral (
+        select id from penstock_jobs
+        where queue = :queue and state = 'queued' and tenant = share.tenant and rank = share.rank
+          and run_at <= penstock_now(:now::bigint)
+        order by run_at, id limit share.most for update skip locked) picked
+    limit :batch))
+returning j.id, j.fence, j.tenant, j.task, j.queue, j.args, j.attempts, j.max_attempts, j.losses, j.deferrals,
+    j.job_key, -j.rank, j.run_at, j.created_at, j.leased_at, j.lease_us, j.timeout_us, j.deadline_at, j.concurrency_key,
+    j.concurrency_limit, j.source, j.correlation_id, j.tags, j.requeued_from, j.facts, j.worker_id;
+
+-- name: renew
+update penstock_jobs j
+set heartbeat_at = penstock_now(:now::bigint), lease_expires_at = penstock_now(:now::bigint) + j.lease_us,
+    updated_at = penstock_now(:now::bigint)
+from (select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence order by 1) held
+where j.id = held.id and j.fence = held.fence and j.state || '' = 'running'
+returning j.id, j.cancel_reason;
+
+-- name: lock
+-- The first statement of every transaction that a run makes: it holds the job, or nothing comes back.
+select id from penstock_jobs where id = :id::uuid and fence = :fence and state = 'running' for update;
+
+-- name: progress
+update penstock_jobs set progress = :progress, updated_at = penstock_now(:now::bigint)
+where id = :id::uuid and fence = :fence and state = 'running'
+returning id;
+
+-- name: settle
+-- The job leaves the hot table with its outcome. The lists stand in a subselect and the state is compared through an
+-- expression: otherwise the generic plan of the prepared statement walks the lease index with all its dead entries.
+with told as (
+    select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence, unnest(:was::text[]) as was,
+           unnest(:state::text[]) as state, unnest(:reason::text[]) as reason, unnest(:result::text[]) as result,
+           unnest(:facts::text[]) as facts, unnest(:losses::int[]) as losses,
+           unnest(:error_class::text[]) as error_class, unnest(:error_code::text[]) as error_code,
+           unnest(:error_message::text[]) as error_message
+), gone as (
+    delete from penstock_jobs j using told
+    where j.id = told.id and j.fence = told.fence and j.state || '' = told.was
+    returning j.*, told.state as outcome, told.reason, told.result, told.facts as result_facts,
+        told.losses as more_losses, told.error_class as last_class, told.error_code as last_code,
+        told.error_message as last_message
+)
+insert into penstock_history (
+    id, tenant, task, queue, state, reason, rank, run_at, args, attempts, max_attempts, deferrals, losses, fence,
+    job_key, source, unique_key, unique_scope, concurrency_key, concurrency_limit, correlation_id, tags, facts,
+    requeued_from, lease_us, timeout_us, deadline_at, worker_id, leased_at, heartbeat_at, progress, error_class, error_code,
+    error_message, result, created_at, updated_at, started_at, finished_at)
+select
+    id, tenant, task, queue, outcome, reason, rank, run_at, args, attempts, max_attempts, deferrals,
+    losses + more_losses, fence, job_key, source, unique_key, unique_scope, concurrency_key, concurrency_limit,
+    correlation_id, tags, coalesce(result_facts, facts), requeued_from, lease_us, timeout_us, deadline_at, worker_id, leased_at,
+    heartbeat_at, progress, coalesce(last_class, error_class), coalesce(last_code, error_code),
+    coalesce(last_message, error_message), result, created_at, penstock_now(:now::bigint), started_at,
+    penstock_now(:now::bigint)
+from gone
+returning id;
+
+-- name: put_back
+-- Retry, snooze, release and loss: the job is queued again. One that was asked to cancel is not.
+update penstock_jobs j
+set state = 'queued', run_at = penstock_now(:now::bigint) + told.delay_us, attempts = j.attempts - told.refund,
+    deferrals = j.deferrals + told.deferral, losses = j.losses + told.losses, waiting_on = told.waiting_on,
+    worker_id = null, leased_at = null, heartbeat_at = null, lease_expires_at = null,
+    error_class = coalesce(told.error_class, j.error_class), error_code = coalesce(told.error_code, j.error_code),
+    error_message = coalesce(told.error_message, j.error_message), updated_at = penstock_now(:now::bigint)
+from (select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence, unnest(:delay_us::bigint[]) as delay_us,
+             unnest(:refund::int[]) as refund, unnest(:deferral::int[]) as deferral, unnest(:losses::int[]) as losses,
+             unnest(:waiting_on::text[]) as waiting_on, unnest(:error_class::text[]) as error_class,
+             unnest(:error_code::text[]) as error_code, unnest(:error_message::text[]) as error_message
+      order by 1) told
+where j.id = told.id and j.fence = told.fence and j.state || '' = 'running' and j.cancel_reason is null
+returning j.id;
+
+-- name: asked_to_cancel
+select j.id, j.fence, j.cancel_reason
+from penstock_jobs j
+join (select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence) held
+  on j.id = held.id and j.fence = held.fence
+where j.state || '' = 'running' and j.cancel_reason is not null
+for update of j;
+
+-- name: stale
+-- Leases that ran out, the longest first. Rows that another sweep holds are left to it.
+select id, fence, tenant, task, attempts, max_attempts, losses, cancel_reason, worker_id, leased_at, concurrency_key
+from penstock_jobs
+where state = 'running' and lease_expires_at < penstock_now(:now::bigint)
+order by lease_expires_at limit :limit for update skip locked;
+
+-- name: leases_of
+-- Leases of workers that are known to be gone.
+select id, fence, tenant, task, attempts, max_attempts, losses, cancel_reason, worker_id, leased_at, concurrency_key
+from penstock_jobs
+where state = 'running' and worker_id = any(:workers::uuid[])
+order by lease_expires_at limit :limit for update skip locked;
+
+-- name: overdue
+-- Jobs that waited past their deadline.
+select id, fence, tenant, concurrency_key from penstock_jobs
+where state = 'queued' and deadline_at <= penstock_now(:now::bigint)
+order by deadline_at limit :limit for update skip locked;
+
+-- name: extend_deadlines
+-- A pause moves the deadlines of the jobs that it kept waiting.
+update penstock_jobs set deadline_at = deadline_at + (penstock_now(:now::bigint) - greatest(:since::bigint, created_at))
+where queue = :queue and state = 'queued' and deadline_at is not null;
+
+-- name: lock_any
+-- One active job of a tenant, whatever it does.
+select id, fence, state, tenant, concurrency_key from penstock_jobs
+where id = :id::uuid and (:tenant::text is null or tenant = :tenant) for update;
+
+-- name: ask_to_cancel
+update penstock_jobs set cancel_reason = coalesce(cancel_reason, :reason), updated_at = penstock_now(:now::bigint)
+where id = :id::uuid and fence = :fence and state = 'running'
+returning id;
+
+-- name: take_permit
+-- The lowest free number of a key. Two takers of one number: the second finds it taken and comes back for another.
+insert into penstock_permits (key, number, job_id, fence, taken_at)
+select :key, free.number, :id::uuid, :fence, penstock_now(:now::bigint)
+from generate_series(1, :limit::int) as free (number)
+where not exists (select 1 from penstock_permits p where p.key = :key and p.number = free.number)
+order by free.number limit 1
+on conflict (key, number) do nothing
+returning number;
+
+-- name: free_permits
+delete from penstock_permits p
+using (select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence) held
+where p.job_id = held.id and p.fence = held.fence
+returning p.key;
+
+-- name: wake
+-- Jobs that wait for a gate are due at once, the oldest first, as many as it admits.
+update penstock_jobs set run_at = penstock_now(:now::bigint), updated_at = penstock_now(:now::bigint)
+where id = any(array(
+    select id from penstock_jobs
+    where waiting_on = :gate and state = 'queued' and run_at > penstock_now(:now::bigint)
+    order by id limit :limit for update skip locked))
+returning id;
+
+-- name: dead_letter
+-- One dead letter of a tenant, held so that it is requeued once.
+select id, tenant, task, queue, rank, args, max_attempts, job_key, source, unique_key, unique_scope, concurrency_key,
+       concurrency_limit, correlation_id, tags, facts, lease_us, timeout_us, deadline_at, run_at, state, requeued_to, created_at
+from penstock_history
+where id = :id::uuid and (:tenant::text is null or tenant = :tenant) for update;
+
+-- name: mark_requeued
+update penstock_history set requeued_to = :successor::uuid, updated_at = penstock_now(:now::bigint)
+where id = :id::uuid and state = 'dead' and requeued_to is null
+returning id;
+
+-- name: prune
+-- Finished jobs of one state older than an age, the oldest first.
+delete from penstock_history where id = any(array(
+    select id from penstock_history
+    where finished_at < penstock_now(:now::bigint) - :age_us::bigint and state = :state
+    order by finished_at limit :limit for update skip locked))
+returning tenant, job_key, requeued_to;

@@ -1,0 +1,28 @@
+-- name: register
+insert into penstock_workers (id, name, host, boot_id, pid, pid_started, version, queues, tasks, started_at, seen_at)
+values (:id::uuid, :name, :host, :boot_id, :pid, :pid_started, :version, :queues, :tasks,
+        penstock_now(:now::bigint), penstock_now(:now::bigint));
+
+-- name: seen
+update penstock_workers set seen_at = penstock_now(:now::bigint), refused = :refused where id = :id::uuid returning id;
+
+-- name: stopped
+update penstock_workers set stopped_at = penstock_now(:now::bigint), seen_at = penstock_now(:now::bigint),
+    refused = :refused
+where id = :id::uuid and stopped_at is null returning id;
+
+-- name: on_host
+-- Workers of a host that did not say that they stopped.
+select id, name, boot_id, pid, pid_started from penstock_workers
+where host = :host and stopped_at is null and id <> :id::uuid limit :limit;
+
+-- name: list
+select id, name, host, boot_id, pid, pid_started, version, queues, tasks, refused, started_at, seen_at, stopped_at
+from penstock_workers
+where :all::bool or (stopped_at is null and seen_at > penstock_now(:now::bigint) - :within_us::bigint)
+order by started_at desc limit :limit;
+
+-- name: prune
+delete from penstock_workers where seen_at < penstock_now(:now::bigint) - :age_us::bigint
+  and not exists (select 1 from penstock_jobs j where j.worker_id = penstock_workers.id)
+returning id;

@@ -1,0 +1,178 @@
+"""PostgreSQL as the database of a fleet: READ COMMITTED, short transactions, and no lock that waits for long."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg import errors as pg
+from psycopg.types.string import TextLoader
+
+from penstock.clock import Clock
+from penstock.errors import DatabaseUnavailable, DatabaseUnsuitable
+from penstock.stores.books import Entry
+from penstock.stores.connection import Connection, Params, Row
+from penstock.stores.pool import Pool
+
+T = TypeVar("T")
+
+OLDEST_VERSION = 130000
+POOL_SIZE = 10
+ATTEMPTS = 8
+"""How often a transaction is tried again that lost a deadlock or a serialization race."""
+_SESSION = """
+select set_config('lock_timeout', '10s', false), set_config('idle_in_transaction_session_timeout', '60s', false),
+       set_config('default_transaction_isolation', 'read committed', false), set_config('timezone', 'UTC', false)
+"""
+_KEEPALIVE = {
+    "connect_timeout": 10,
+    "keepalives": 1,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+}
+_AGAIN = (pg.SerializationFailure, pg.DeadlockDetected, pg.LockNotAvailable)
+
+
+class PostgresConnection:
+    """A connection in autocommit mode; transactions are explicit."""
+
+    dialect = "postgres"
+
+    def __init__(self, raw: psycopg.Connection[Row]) -> None:
+        self.raw = raw
+
+    def all(self, entry: Entry, params: Params) -> list[Row]:
+        """Run an entry and return its rows."""
+        rows: list[Row] = []
+        for statement in entry:
+            cursor = self.raw.execute(statement, params)  # type: ignore[call-overload] # our own books, not input
+            rows = cursor.fetchall() if cursor.description else rows
+        return rows
+
+    def each(self, entry: Entry, columns: Mapping[str, Sequence[Any]], common: Params) -> list[Row]:
+        """Run an entry once with its columns as arrays."""
+        return self.all(entry, {**common, **columns})
+
+    def execute(self, sql: str, params: Any = None) -> list[Row]:
+        """Run a statement of the caller's own, with `%s` or `%(name)s` parameters."""
+        cursor = self.raw.execute(sql, params)  # type: ignore[call-overload] # the caller's own SQL
+        return cursor.fetchall() if cursor.description else []
+
+    def script(self, sql: str) -> None:
+        """Run a file of statements inside the open transaction."""
+        self.raw.execute(sql.encode())
+
+    def usable(self) -> bool:
+        """Whether it is open and outside any transaction."""
+        return not self.raw.closed and self.raw.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+
+    def close(self) -> None:
+        """Give the connection up."""
+        self.raw.close()
+
+
+class PostgresDatabase:
+    """A server, its clock, and a few connections to it."""
+
+    dialect = "postgres"
+
+    def __init__(self, url: str, *, clock: Clock, pool_size: int = POOL_SIZE) -> None:
+        self.url = url
+        self.clock = clock
+        self._pool = Pool(self._connect, size=pool_size)
+
+    def transact(self, work: Callable[[Connection], T]) -> T:
+        """Run work in one transaction; again after a deadlock, a lost race, or a connection that died before it."""
+        for attempt in range(1, ATTEMPTS + 1):
+            committing = False
+            try:
+                with self._pool.lend() as connection, _rolled_back_on_error(connection.raw):
+                    connection.raw.execute("begin")
+                    value = work(connection)
+                    committing = True
+                    connection.raw.execute("commit")
+                    return value
+            except _AGAIN as error:
+                if attempt == ATTEMPTS:
+                    message = f"The transaction lost {ATTEMPTS} races in a row: {error}."
+                    raise DatabaseUnavailable(message, hint="Nothing was written. Try again.") from error
+                time.sleep(random.uniform(0, 0.005 * 2**attempt))  # noqa: S311 - jitter, not a secret
+            except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+                self._pool.forget()
+                if committing or attempt > 1:
+                    raise _lost(error, unknown=committing) from error
+        raise AssertionError  # the loop returns or raises
+
+    def read(self, work: Callable[[Connection], T]) -> T:
+        """Run work that reads; once more on a fresh connection if the first one turns out to be dead."""
+        try:
+            with self._pool.lend() as connection:
+                return work(connection)
+        except (psycopg.OperationalError, psycopg.InterfaceError):
+            self._pool.forget()
+        try:
+            with self._pool.lend() as connection:
+                return work(connection)
+        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+            raise _lost(error, unknown=False) from error
+
+    def close(self) -> None:
+        """Close the idle connections."""
+        self._pool.close()
+
+    def _connect(self) -> PostgresConnection:
+        try:
+            raw = psycopg.connect(self.url, autocommit=True, **_KEEPALIVE)  # type: ignore[arg-type]
+        except psycopg.OperationalError as error:
+            message = f"PostgreSQL at {safe_url(self.url)} cannot be reached: {_first_line(error)}"
+            raise DatabaseUnavailable(message, hint="Is it running, and are host, port and password right?") from error
+        except psycopg.ProgrammingError as error:
+            message = f"The database URL {safe_url(self.url)} cannot be understood: {_first_line(error)}"
+            raise DatabaseUnsuitable(message, hint="Write postgresql://user:password@host:5432/name") from error
+        if raw.info.server_version < OLDEST_VERSION:
+            raw.close()
+            message = f"PostgreSQL {raw.info.server_version // 10000} is too old; Penstock needs 13."
+            raise DatabaseUnsuitable(message, hint="Upgrade the server.")
+        raw.adapters.register_loader("uuid", TextLoader)
+        raw.execute(_SESSION)
+        return PostgresConnection(raw)
+
+
+@contextmanager
+def _rolled_back_on_error(raw: psycopg.Connection[Row]) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        if not raw.closed:
+            with suppress(psycopg.Error):
+                raw.execute("rollback")
+        raise
+
+
+def safe_url(url: str) -> str:
+    """A database URL without its password or options, for people to read."""
+    try:
+        facts = psycopg.conninfo.conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        return "(hidden, for it may contain a password)"
+    host, port, name = facts.get("host", ""), facts.get("port", ""), facts.get("dbname", "")
+    return f"postgresql://{host}{f':{port}' if port else ''}/{name}"
+
+
+def _lost(error: Exception, *, unknown: bool) -> DatabaseUnavailable:
+    message = f"The connection to PostgreSQL was lost: {_first_line(error)}"
+    if unknown:
+        hint = "It was lost during the commit: whether it happened must be looked up before it is tried again."
+        problem = DatabaseUnavailable(message, hint=hint)
+        problem.outcome_unknown = True
+        return problem
+    return DatabaseUnavailable(message, hint="Nothing was written.")
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or ["no reason given"])[0]

@@ -1,0 +1,81 @@
+"""Queues: paused and resumed by people, counted for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from penstock import events
+from penstock.clock import Instant
+from penstock.engine.job import DEFAULT_TENANT
+from penstock.events import Event
+from penstock.stores.books import book
+from penstock.stores.connection import Connection, Database, first
+from penstock.stores.events import Events
+
+
+@dataclass(frozen=True, slots=True)
+class QueueCounts:
+    """What waits and runs in one queue."""
+
+    name: str
+    due: int
+    parked: int
+    running: int
+    oldest: Instant | None
+    """When the job that waits longest became due."""
+    paused_at: Instant | None = None
+
+
+class Queues:
+    """The queues of a database."""
+
+    def __init__(self, database: Database, record: Events) -> None:
+        self._db = database
+        self._events = record
+        self._book = book("penstock.stores", database.dialect, "queues")
+        self._jobs_book = book("penstock.stores", database.dialect, "jobs")
+
+    def pause(self, name: str, *, actor: str, reason: str) -> bool:
+        """Stop claims from a queue; False where it was paused already."""
+
+        def work(connection: Connection) -> bool:
+            params = {"name": name, "actor": actor, "reason": reason, "now": self._db.clock.now()}
+            changed = bool(connection.all(self._book["pause"], params))
+            if changed:
+                data = {"queue": name, "reason": reason}
+                self._events.record(connection, [Event(events.QUEUE_PAUSED, DEFAULT_TENANT, actor=actor, data=data)])
+            return changed
+
+        return self._db.transact(work)
+
+    def resume(self, name: str, *, actor: str) -> bool:
+        """Let claims go on; the deadlines of what waited move by the length of the pause."""
+
+        def work(connection: Connection) -> bool:
+            row = first(connection.all(self._book["paused"], {"name": name}))
+            if row is None:
+                return False
+            since = {"queue": name, "since": row[0], "now": self._db.clock.now()}
+            connection.all(self._jobs_book["extend_deadlines"], since)
+            connection.all(self._book["resume"], {"name": name})
+            told = Event(events.QUEUE_RESUMED, DEFAULT_TENANT, actor=actor, data={"queue": name})
+            self._events.record(connection, [told])
+            return True
+
+        return self._db.transact(work)
+
+    def counts(self, tenant: str | None = None) -> list[QueueCounts]:
+        """What waits and runs, queue by queue."""
+
+        def work(connection: Connection) -> list[QueueCounts]:
+            rows = connection.all(self._book["counts"], {"tenant": tenant, "now": self._db.clock.now()})
+            paused = {name: at for name, at, _, _ in connection.all(self._book["list_paused"], {})}
+            known = [QueueCounts(*row, paused_at=paused.pop(row[0], None)) for row in rows]
+            return known + [QueueCounts(name, 0, 0, 0, None, at) for name, at in sorted(paused.items())]
+
+        return self._db.read(work)
+
+    def paused(self, name: str) -> tuple[Instant, str, str] | None:
+        """Since when a queue is paused, by whom and why; None where it is not."""
+        row = self._db.read(lambda connection: first(connection.all(self._book["paused"], {"name": name})))
+        return None if row is None else (row[0], row[1], row[2])

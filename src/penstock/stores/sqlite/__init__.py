@@ -1,0 +1,1 @@
+"""The embedded default: one file, many processes of one host."""

@@ -1,0 +1,212 @@
+-- Jobs on SQLite. The same names and parameters as on PostgreSQL; what is a batch there runs row by row in one
+-- transaction here, and every write transaction is immediate, so no row needs a lock of its own.
+
+-- name: enqueue
+-- A conflict with the index of active unique keys writes nothing and returns nothing.
+insert into penstock_jobs (
+    id, tenant, task, queue, state, rank, run_at, args, max_attempts, job_key, source, unique_key, unique_scope,
+    concurrency_key, concurrency_limit, correlation_id, tags, facts, requeued_from, lease_us, timeout_us, deadline_at,
+    created_at, updated_at)
+values (
+    :id, :tenant, :task, :queue, 'queued', :rank, coalesce(:run_at, :now + :delay_us), :args, :max_attempts, :job_key,
+    :source, :unique_key, :unique_scope, :concurrency_key, :concurrency_limit, :correlation_id, :tags, :facts,
+    :requeued_from, :lease_us, :timeout_us, coalesce(:run_at, :now + :delay_us) + :deadline_us, :now, :now)
+on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do nothing
+returning id;
+
+-- name: enqueue_many
+insert into penstock_jobs (
+    id, tenant, task, queue, state, rank, run_at, args, max_attempts, job_key, source, unique_key, unique_scope,
+    concurrency_key, concurrency_limit, correlation_id, tags, facts, requeued_from, lease_us, timeout_us, deadline_at,
+    created_at, updated_at)
+values (
+    :id, :tenant, :task, :queue, 'queued', :rank, coalesce(:run_at, :now + :delay_us), :args, :max_attempts, :job_key,
+    :source, :unique_key, :unique_scope, :concurrency_key, :concurrency_limit, :correlation_id, :tags, :facts,
+    :requeued_from, :lease_us, :timeout_us, coalesce(:run_at, :now + :delay_us) + :deadline_us, :now, :now)
+on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do nothing
+returning id;
+
+-- name: active_twin
+-- The job that holds an active unique key.
+select id, args from penstock_jobs
+where tenant = :tenant and task = :task and unique_key = :key and unique_scope = 'while_active';
+
+-- name: take_key
+-- Take a key that outlives its job. Nothing comes back while somebody else's still holds.
+insert into penstock_keys as held (tenant, kind, task, key, job_id, args_digest, expires_at)
+values (:tenant, :kind, :task, :key, :job_id, :args_digest, :now + :period_us)
+on conflict (tenant, kind, task, key) do update
+    set job_id = excluded.job_id, args_digest = excluded.args_digest, expires_at = excluded.expires_at
+    where held.expires_at <= :now
+returning job_id;
+
+-- name: held_key
+select job_id, args_digest from penstock_keys
+where tenant = :tenant and kind = :kind and task = :task and key = :key;
+
+-- name: pass_key_on
+-- The successor of a requeued job inherits the keys that name it.
+update penstock_keys set job_id = :successor where tenant = :tenant and job_id = :id;
+
+-- name: walk
+-- The (tenant, rank) pairs of a queue after the tenant :after and up to :upto, until :tenants tenants with a due job
+-- are found. One index probe a pair: its first entry has its earliest run_at, so parked jobs are never walked.
+-- A paused queue has no pairs.
+with recursive pair (tenant, rank, run_at, due, found, counted) as (
+    select tenant, rank, run_at, run_at <= :now, run_at <= :now, run_at <= :now
+    from (select j.tenant, j.rank, j.run_at
+          from penstock_jobs j
+          where j.queue = :queue and j.state = 'queued' and j.tenant > :after and j.tenant <= :upto
+            and not exists (select 1 from penstock_queues q where q.name = :queue and q.paused_at is not null)
+          order by j.tenant, j.rank, j.run_at, j.id limit 1)
+    union all
+    select next.tenant, next.rank, next.run_at, next.run_at <= :now,
+           pair.found + (next.run_at <= :now and not (next.tenant = pair.tenant and pair.counted)),
+           next.run_at <= :now or (next.tenant = pair.tenant and pair.counted)
+    from pair join penstock_jobs next on next.id = (
+        select j.id from penstock_jobs j
+        where j.queue = :queue and j.state = 'queued' and (j.tenant, j.rank) > (pair.tenant, pair.rank)
+          and j.tenant <= :upto
+        order by j.tenant, j.rank, j.run_at, j.id limit 1)
+    where pair.found < :tenants or next.tenant = pair.tenant
+)
+select tenant, rank, run_at, due from pair;
+
+-- name: claim
+-- One ordered index scan a pair, bounded by run_at.
+update penstock_jobs
+set state = 'running', fence = fence + 1, attempts = attempts + 1, worker_id = :worker_id, leased_at = :now,
+    heartbeat_at = :now, lease_expires_at = :now + lease_us, waiting_on = null,
+    started_at = coalesce(started_at, :now), updated_at = :now
+where id in (
+    select id from penstock_jobs
+    where queue = :queue and state = 'queued' and tenant = :tenant and rank = :rank and run_at <= :now
+    order by run_at, id limit :limit)
+returning id, fence, tenant, task, queue, args, attempts, max_attempts, losses, deferrals, job_key, -rank, run_at,
+    created_at, leased_at, lease_us, timeout_us, deadline_at, concurrency_key, concurrency_limit, source, correlation_id, tags,
+    requeued_from, facts, worker_id;
+
+-- name: renew
+update penstock_jobs set heartbeat_at = :now, lease_expires_at = :now + lease_us, updated_at = :now
+where id = :id and fence = :fence and state = 'running'
+returning id, cancel_reason;
+
+-- name: lock
+-- The first statement of every transaction that a run makes: it holds the job, or nothing comes back.
+select id from penstock_jobs where id = :id and fence = :fence and state = 'running';
+
+-- name: progress
+update penstock_jobs set progress = :progress, updated_at = :now
+where id = :id and fence = :fence and state = 'running'
+returning id;
+
+-- name: settle
+-- The job leaves the hot table with its outcome: copied under its fence, then deleted under it.
+insert into penstock_history (
+    id, tenant, task, queue, state, reason, rank, run_at, args, attempts, max_attempts, deferrals, losses, fence,
+    job_key, source, unique_key, unique_scope, concurrency_key, concurrency_limit, correlation_id, tags, facts,
+    requeued_from, lease_us, timeout_us, deadline_at, worker_id, leased_at, heartbeat_at, progress, error_class, error_code,
+    error_message, result, created_at, updated_at, started_at, finished_at)
+select
+    id, tenant, task, queue, :state, :reason, rank, run_at, args, attempts, max_attempts, deferrals,
+    losses + :losses, fence, job_key, source, unique_key, unique_scope, concurrency_key, concurrency_limit,
+    correlation_id, tags, coalesce(:facts, facts), requeued_from, lease_us, timeout_us, deadline_at, worker_id, leased_at,
+    heartbeat_at, progress, coalesce(:error_class, error_class), coalesce(:error_code, error_code),
+    coalesce(:error_message, error_message), :result, created_at, :now, started_at, :now
+from penstock_jobs where id = :id and fence = :fence and state = :was
+returning id;
+delete from penstock_jobs where id = :id and fence = :fence and state = :was;
+
+-- name: put_back
+-- Retry, snooze, release and loss: the job is queued again. One that was asked to cancel is not.
+update penstock_jobs
+set state = 'queued', run_at = :now + :delay_us, attempts = attempts - :refund, deferrals = deferrals + :deferral,
+    losses = losses + :losses, waiting_on = :waiting_on, worker_id = null, leased_at = null, heartbeat_at = null,
+    lease_expires_at = null, error_class = coalesce(:error_class, error_class),
+    error_code = coalesce(:error_code, error_code), error_message = coalesce(:error_message, error_message),
+    updated_at = :now
+where id = :id and fence = :fence and state = 'running' and cancel_reason is null
+returning id;
+
+-- name: asked_to_cancel
+select id, fence, cancel_reason from penstock_jobs
+where id = :id and fence = :fence and state = 'running' and cancel_reason is not null;
+
+-- name: stale
+-- Leases that ran out, the longest first.
+select id, fence, tenant, task, attempts, max_attempts, losses, cancel_reason, worker_id, leased_at, concurrency_key
+from penstock_jobs
+where state = 'running' and lease_expires_at < :now
+order by lease_expires_at limit :limit;
+
+-- name: leases_of
+-- Leases of workers that are known to be gone.
+select id, fence, tenant, task, attempts, max_attempts, losses, cancel_reason, worker_id, leased_at, concurrency_key
+from penstock_jobs
+where state = 'running' and worker_id in (select value from json_each(:workers))
+order by lease_expires_at limit :limit;
+
+-- name: overdue
+-- Jobs that waited past their deadline.
+select id, fence, tenant, concurrency_key from penstock_jobs
+where state = 'queued' and deadline_at <= :now
+order by deadline_at limit :limit;
+
+-- name: extend_deadlines
+-- A pause moves the deadlines of the jobs that it kept waiting.
+update penstock_jobs set deadline_at = deadline_at + (:now - max(:since, created_at))
+where queue = :queue and state = 'queued' and deadline_at is not null;
+
+-- name: lock_any
+-- One active job of a tenant, whatever it does.
+select id, fence, state, tenant, concurrency_key from penstock_jobs
+where id = :id and (:tenant is null or tenant = :tenant);
+
+-- name: ask_to_cancel
+update penstock_jobs set cancel_reason = coalesce(cancel_reason, :reason), updated_at = :now
+where id = :id and fence = :fence and state = 'running'
+returning id;
+
+-- name: take_permit
+-- The lowest free number of a key.
+insert into penstock_permits (key, number, job_id, fence, taken_at)
+select :key, free.number, :id, :fence, :now
+from (with recursive numbers (number) as (select 1 union all select number + 1 from numbers where number < :limit)
+      select number from numbers) free
+where not exists (select 1 from penstock_permits p where p.key = :key and p.number = free.number)
+order by free.number limit 1
+on conflict (key, number) do nothing
+returning number;
+
+-- name: free_permits
+delete from penstock_permits where job_id = :id and fence = :fence
+returning key;
+
+-- name: wake
+-- Jobs that wait for a gate are due at once, the oldest first, as many as it admits.
+update penstock_jobs set run_at = :now, updated_at = :now
+where id in (
+    select id from penstock_jobs
+    where waiting_on = :gate and state = 'queued' and run_at > :now
+    order by id limit :limit)
+returning id;
+
+-- name: dead_letter
+-- One dead letter of a tenant.
+select id, tenant, task, queue, rank, args, max_attempts, job_key, source, unique_key, unique_scope, concurrency_key,
+       concurrency_limit, correlation_id, tags, facts, lease_us, timeout_us, deadline_at, run_at, state, requeued_to, created_at
+from penstock_history
+where id = :id and (:tenant is null or tenant = :tenant);
+
+-- name: mark_requeued
+update penstock_history set requeued_to = :successor, updated_at = :now
+where id = :id and state = 'dead' and requeued_to is null
+returning id;
+
+-- name: prune
+-- Finished jobs of one state older than an age, the oldest first.
+delete from penstock_history where id in (
+    select id from penstock_history
+    where finished_at < :now - :age_us and state = :state
+    order by finished_at limit :limit)
+returning tenant, job_key, requeued_to;

@@ -1,0 +1,1 @@
+"""Promises to users, as tests."""

@@ -1,0 +1,100 @@
+"""Databases for the tests: a real SQLite file and a real PostgreSQL, each fresh for every test that asks."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from tests.support.binaries import PostgresUnavailable
+from tests.support.postgres import Addressed, obtain
+from tools.requirements import read_requirements
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Refuse a test that claims to prove a requirement which does not exist."""
+    known = {requirement.id for requirement in read_requirements()}
+    for item in items:
+        claimed = {name for mark in item.iter_markers("proves") for name in mark.args}
+        if unknown := claimed - known:
+            raise pytest.UsageError(f"{item.nodeid} proves {sorted(unknown)}, which docs/requirements.md does not list")
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Addressed]:
+    """One server for this process, without fsync: fast, and thrown away."""
+    yield from _serve(durable=False)
+
+
+@pytest.fixture(scope="session")
+def durable_postgres_server() -> Iterator[Addressed]:
+    """One more with the durability settings on, for tests that crash things."""
+    for server in _serve(durable=True):
+        _require_durable(server)
+        yield server
+
+
+@pytest.fixture
+def postgres_url(postgres_server: Addressed) -> Iterator[str]:
+    """An empty schema of its own, first in the search path of everyone who uses this address."""
+    yield from _schema(postgres_server)
+
+
+@pytest.fixture
+def durable_postgres_url(durable_postgres_server: Addressed) -> Iterator[str]:
+    """The same on the durable server."""
+    yield from _schema(durable_postgres_server)
+
+
+@pytest.fixture
+def sqlite_url(tmp_path: Path) -> str:
+    """A file that does not exist yet."""
+    return f"sqlite:///{tmp_path}/penstock.db"
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def database_url(request: pytest.FixtureRequest) -> str:
+    """Each database in turn: what is asked of one is asked of both."""
+    return str(request.getfixturevalue(f"{request.param}_url"))
+
+
+def _serve(*, durable: bool) -> Iterator[Addressed]:
+    """A machine without PostgreSQL may skip; one that decides about changes may not."""
+    try:
+        server = obtain(durable=durable)
+    except PostgresUnavailable as reason:
+        if os.environ.get("CI", "").lower() in {"1", "true"}:
+            pytest.fail(f"PostgreSQL is required here: {reason}")
+        pytest.skip(f"no PostgreSQL: {reason}")
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+def _require_durable(server: Addressed) -> None:
+    """A server given by an address may have been made fast and forgetful; crash tests on it would prove nothing."""
+    with psycopg.connect(server.url()) as connection:
+        for setting in ("fsync", "synchronous_commit", "full_page_writes"):
+            value = connection.execute("select current_setting(%s)", [setting]).fetchone()
+            if value == ("off",):
+                pytest.fail(f"crash tests need a PostgreSQL with {setting} on")
+
+
+def _schema(server: Addressed) -> Iterator[str]:
+    schema = f"test_{uuid.uuid4().hex}"
+    name = sql.Identifier(schema)
+    _execute(server, sql.SQL("create schema {}").format(name))
+    yield server.url(search_path=schema)
+    # A transaction that a test left open is a defect of that test, and shows as a lock time-out here.
+    _execute(server, sql.SQL("set lock_timeout = '10s'; drop schema {} cascade").format(name))
+
+
+def _execute(server: Addressed, statement: sql.Composed) -> None:
+    with psycopg.connect(server.url(), autocommit=True) as connection:
+        connection.execute(statement)

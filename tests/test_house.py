@@ -1,0 +1,108 @@
+"""What the repository promises about itself."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from tools.requirements import read_proofs, read_requirements, report, unknown_ids
+
+ROOT = Path(__file__).resolve().parent.parent
+LOCKS = ("requirements.lock", "requirements-dev.lock")
+PINNED = re.compile(r"^(?P<name>[\w.-]+)==(?P<version>\S+)")
+# A home, a checkout or a scratch folder on somebody's machine. System folders such as /usr/lib are the same everywhere.
+MACHINE_PATH = re.compile(r"(?<![\w.<*/-])/(?:work|root|home|tmp|Users|mnt|workspace)/[\w.-]+|[A-Z]:\\Users\\")
+
+
+def tracked_files() -> list[Path]:
+    """What a clone contains, and what it would contain if everything here were added."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    try:
+        listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError) as reason:
+        pytest.skip(f"not a git checkout that this user can read: {reason}")
+    return [path for name in listed.split("\0") if name and (path := ROOT / name).is_file()]
+
+
+def pins(lock: str) -> dict[str, str]:
+    found = (PINNED.match(line) for line in (ROOT / lock).read_text().splitlines())
+    return {match["name"]: match["version"] for match in found if match}
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_lock_files_name_no_address(lock):
+    text = (ROOT / lock).read_text()
+
+    assert not re.search(r"://|--index-url|--find-links|@ ", text)
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_locked_package_has_a_hash(lock):
+    lines = [line for line in (ROOT / lock).read_text().splitlines() if line and not line.startswith("#")]
+    unhashed = [line for line, after in pairwise([*lines, ""]) if PINNED.match(line) and "--hash=sha256:" not in after]
+
+    assert lines
+    assert unhashed == []
+
+
+def test_the_development_lock_contains_the_other_in_the_same_versions():
+    assert pins("requirements.lock").items() <= pins("requirements-dev.lock").items()
+
+
+def test_no_file_names_a_path_of_somebodys_machine():
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for path in tracked_files()
+        for number, line in enumerate(path.read_text(errors="ignore").splitlines(), 1)
+        if MACHINE_PATH.search(line)
+    ]
+
+    assert found == []
+
+
+def test_every_proven_requirement_is_listed():
+    assert unknown_ids(read_requirements(), read_proofs()) == []
+
+
+def test_requirement_ids_are_unique_and_ordered_within_their_group():
+    ids = [requirement.id for requirement in read_requirements()]
+
+    assert len(ids) == len(set(ids))
+    for one, next_one in pairwise(ids):
+        group, number = one.split("-")
+        assert next_one in {f"{group}-{int(number) + 1:02}", next_one.split("-")[0] + "-01"}
+
+
+def test_a_proof_of_an_unlisted_requirement_is_reported(tmp_path):
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_it.py").write_text('@pytest.mark.proves("CLM-01", "XXX-99")\ndef test_it(): ...\n')
+
+    proofs = read_proofs(tmp_path)
+
+    assert [line.rpartition(": ")[2] for line in unknown_ids(read_requirements(), proofs)] == ["XXX-99 is not listed"]
+    assert "CLM-01 (1)" in report(read_requirements(), proofs)
+
+
+def test_users_get_our_types():
+    assert (ROOT / "src" / "penstock" / "py.typed").is_file()
+
+
+def test_continuous_integration_runs_what_a_person_runs():
+    script = ROOT / ".ci" / "run"
+
+    assert os.access(script, os.X_OK)
+    assert script.read_text().splitlines()[-1] == "make test"
+
+
+def test_every_make_target_explains_itself():
+    makefile = (ROOT / "Makefile").read_text()
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+
+    explained = set(re.findall(r"^([a-z-]+):.*## \S", makefile, re.MULTILINE))
+
+    assert targets == explained
