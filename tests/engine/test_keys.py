@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.engine.keys import JobKey, digest, effect_key, job_key, op_key
@@ -44,6 +44,7 @@ def test_published_keys_are_all_different():
 
 
 @pytest.mark.proves("IK-01")
+@settings(deadline=None)
 @given(st.tuples(some_text, some_text, some_text), st.tuples(some_text, some_text, some_text))
 def test_two_job_keys_are_equal_only_where_all_their_parts_are(one, other):
     assert (job_key(*one) == job_key(*other)) is (one == other)

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from enum import StrEnum
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.engine.payload import DEPTH_LIMIT, canonical, check, clip
@@ -38,11 +38,13 @@ def refusal_of(value, limit_bytes=LIMIT):
     return refusal.value
 
 
+@settings(deadline=None)
 @given(values)
 def test_what_is_stored_reads_back_as_it_was_given(value):
     assert json.loads(check(value, root="args", limit_bytes=LIMIT)) == value
 
 
+@settings(deadline=None)
 @given(st.dictionaries(texts, scalars), st.randoms())
 def test_the_order_of_keys_does_not_matter(value, rng):
     items = list(value.items())
@@ -130,6 +132,7 @@ def test_a_giant_value_is_refused_without_being_written_out():
     assert "is larger" in refusal_of(endless).why
 
 
+@settings(deadline=None)
 @given(st.text(), st.integers(0, 60))
 def test_a_clipped_text_can_always_be_stored_and_never_exceeds_its_limit(text, limit):
     clipped = clip(text + "\0\ud800" + text, limit)

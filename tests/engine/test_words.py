@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.engine.words import Rate, rate, seconds, spell, us
@@ -114,11 +114,13 @@ def test_a_length_of_time_is_told_in_its_two_largest_units(length, words):
     assert spell(length) == words
 
 
+@settings(deadline=None)
 @given(st.floats(0, 3e8))
 def test_what_is_told_can_be_read_back_within_half_of_its_smaller_unit(length):
     assert seconds(spell(length), what="told") == pytest.approx(length, rel=0.5 / 24, abs=0.0006)
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="0123456789. smhdinaywek-/", max_size=30))
 def test_any_text_is_read_or_refused_and_nothing_else(text):
     for read in (seconds, rate):

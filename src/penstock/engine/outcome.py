@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from penstock.errors import AuthFailed, Cancelled, Permanent, Retryable, Throttled, TimedOut
+from penstock.errors import (
+    AuthFailed,
+    Cancelled,
+    EffectUnknown,
+    Permanent,
+    ResultTooLarge,
+    Retryable,
+    Throttled,
+    TimedOut,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +79,7 @@ REASON_DEADLINE = "deadline"
 REASON_PERMANENT = "permanent"
 REASON_AUTH = "auth"
 REASON_UNSTORABLE = "unstorable"
+REASON_EFFECT_UNKNOWN = "effect_unknown"
 
 
 def outcome_of(error: BaseException, failure: Failure) -> Outcome:
@@ -81,7 +91,9 @@ def outcome_of(error: BaseException, failure: Failure) -> Outcome:
             return Cancel(failure.message)
         case AuthFailed():
             return Bury(REASON_AUTH, failure)
-        case Permanent():
+        case EffectUnknown():
+            return Bury(REASON_EFFECT_UNKNOWN, failure)
+        case ResultTooLarge() | Permanent():
             return Bury(REASON_PERMANENT, failure)
         case Retryable():
             return RetryLater(failure, error.after)

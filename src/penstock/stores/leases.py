@@ -86,6 +86,11 @@ class Leases:
         """
         return self._db.transact(lambda connection: self.settle_on(connection, settlements, worker))
 
+    def ended_by(self, lease: Lease) -> bool:
+        """Whether the job stands as after a settlement of this very lease: to be asked after a lost reply."""
+        params = {"id": lease.id, "fence": lease.fence}
+        return bool(self._db.read(lambda connection: connection.all(self._book["ended"], params)))
+
     def settle_on(self, connection: Connection, settlements: Sequence[Settlement], worker: str = "") -> frozenset[str]:
         """Record how runs ended, inside a transaction of the caller."""
         return self._settling.settle(connection, settlements, worker)

@@ -167,6 +167,12 @@ from (select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence, unnes
 where j.id = told.id and j.fence = told.fence and j.state || '' = 'running' and j.cancel_reason is null
 returning j.id;
 
+-- name: ended
+-- How a job looks after a settlement of this very fence.
+select id from penstock_history where id = :id::uuid and fence = :fence
+union all
+select id from penstock_jobs where id = :id::uuid and fence = :fence and state = 'queued';
+
 -- name: asked_to_cancel
 select j.id, j.fence, j.cancel_reason
 from penstock_jobs j

@@ -128,6 +128,12 @@ set state = 'queued', run_at = :now + :delay_us, attempts = attempts - :refund, 
 where id = :id and fence = :fence and state = 'running' and cancel_reason is null
 returning id;
 
+-- name: ended
+-- How a job looks after a settlement of this very fence.
+select id from penstock_history where id = :id and fence = :fence
+union all
+select id from penstock_jobs where id = :id and fence = :fence and state = 'queued';
+
 -- name: asked_to_cancel
 select id, fence, cancel_reason from penstock_jobs
 where id = :id and fence = :fence and state = 'running' and cancel_reason is not null;

@@ -1,0 +1,200 @@
+"""The app: one database, the tasks that run on it, and the schedules that call them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
+
+from penstock.clock import Clock
+from penstock.client.context import Context
+from penstock.client.desk import Desk
+from penstock.client.handle import Handle
+from penstock.client.principal import Principal
+from penstock.client.task import Call, Task, planned
+from penstock.engine.retry import Retry
+from penstock.engine.schedule import Overlap, ScheduleSpec
+from penstock.engine.task import (
+    LONGEST_LEASE_SECONDS,
+    SHORTEST_LEASE_SECONDS,
+    By,
+    Concurrency,
+    Isolation,
+    TaskOptions,
+    UniqueBy,
+)
+from penstock.engine.words import Duration, us
+from penstock.errors import InvalidValue, UnknownTask
+from penstock.settings import Settings
+from penstock.stores.borrowed import borrow
+from penstock.stores.store import Store
+
+if TYPE_CHECKING:
+    from penstock.engine.job import NewJob
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_NOT_SAID: Any = object()
+"""Tells an option that was not given from one that was given as None."""
+
+
+class Decorator(Protocol):
+    """What `app.task(...)` returns: it turns a function into a task, and knows what a call must look like."""
+
+    @overload
+    def __call__(self, function: Callable[Concatenate[Context, P], Coroutine[Any, Any, R]]) -> Task[P, R]: ...
+    @overload
+    def __call__(self, function: Callable[Concatenate[Context, P], R]) -> Task[P, R]: ...
+    @overload
+    def __call__(self, function: Callable[P, Coroutine[Any, Any, R]]) -> Task[P, R]: ...
+    @overload
+    def __call__(self, function: Callable[P, R]) -> Task[P, R]: ...
+
+
+class Penstock:
+    """One database with its tasks. Nothing is opened before it is needed."""
+
+    def __init__(self, database_url: str | None = None, *, clock: Clock | None = None) -> None:
+        self._url = database_url
+        self._clock = clock
+        self._store: Store | None = None
+        self._opening = threading.Lock()
+        self.tasks: dict[str, Task[..., Any]] = {}
+        self.schedules: dict[str, tuple[ScheduleSpec, NewJob]] = {}
+
+    @property
+    def database_url(self) -> str:
+        """Where the jobs are: what this app was given, else what the settings say."""
+        return self._url or str(Settings.load()["database_url"])
+
+    @property
+    def store(self) -> Store:
+        """The memory of this app, opened at the first use."""
+        if self._store is None:
+            with self._opening:
+                if self._store is None:
+                    self._store = Store.open(self.database_url, clock=self._clock)
+        return self._store
+
+    def store_on(self, connection: Any) -> Store:
+        """The memory seen through a connection of the caller, or this app's own where none is given."""
+        return self.store if connection is None else Store(borrow(connection, self.store.database))
+
+    def task(  # noqa: PLR0913 - the options of a task, each with a name
+        self,
+        *,
+        name: str | None = None,
+        queue: str = "default",
+        priority: int = 0,
+        source: str | Callable[[dict[str, Any]], str] | None = None,
+        unique: By | UniqueBy | None = None,
+        concurrency: int | Concurrency | None = None,
+        retry: Retry | int | None = None,
+        timeout: Duration | None = None,
+        deadline: Duration | None = _NOT_SAID,
+        lease: Duration = 120,
+        isolation: Isolation = "thread",
+        tags: Sequence[str] = (),
+        facts: Sequence[str] = (),
+    ) -> Decorator:
+        """Make a function a task. Its options are checked now, before any job depends on them."""
+        lease_us = us(lease, what="lease", minimum=SHORTEST_LEASE_SECONDS, maximum=LONGEST_LEASE_SECONDS)
+        chosen: dict[str, Any] = {}
+        if deadline is not _NOT_SAID:
+            chosen["deadline_us"] = None if deadline is None else us(deadline, what="deadline", minimum=1)
+        options = TaskOptions(
+            queue=queue,
+            priority=priority,
+            source=source,
+            unique=unique if isinstance(unique, UniqueBy) or unique is None else UniqueBy(unique),
+            concurrency=Concurrency(concurrency) if isinstance(concurrency, int) else concurrency,
+            retry=Retry(retry) if isinstance(retry, int) else retry or Retry(),
+            timeout_us=None if timeout is None else us(timeout, what="timeout", minimum=0.001),
+            lease_us=lease_us,
+            isolation=isolation,
+            tags=tuple(tags),
+            facts=tuple(facts),
+            **chosen,
+        )
+
+        def decorate(function: Callable[..., Any]) -> Any:
+            return self._register(Task(self, function, name or function.__name__, options))
+
+        return decorate
+
+    def _register(self, task: Task[..., Any]) -> Task[..., Any]:
+        known = self.tasks.get(task.name)
+        if known is not None and known.function.__qualname__ != task.function.__qualname__:
+            raise InvalidValue("task", task.name, "is declared twice", hint="Give one of them another name=.")
+        self.tasks[task.name] = task
+        return task
+
+    def find(self, name: str) -> Task[..., Any]:
+        """The task of this name; an unknown one is refused with the nearest that there is."""
+        if name in self.tasks:
+            return self.tasks[name]
+        near = get_close_matches(name, self.tasks, n=1)
+        known = f"Did you mean {near[0]!r}?" if near else f"Known are: {', '.join(sorted(self.tasks)) or 'none'}."
+        raise UnknownTask(name, hint=known)
+
+    def enqueue_many(self, calls: Iterable[Call[R]]) -> list[Handle[R]]:
+        """Write many jobs at once and return their handles in order; uniqueness holds inside the batch too."""
+        ready = list(calls)
+        made = self.store.jobs.enqueue([call.job for call in ready])
+        return [
+            Handle(self.store, one.id, created=one.created, values=call.task.signature.result)
+            for one, call in zip(made, ready, strict=True)
+        ]
+
+    def schedule(  # noqa: PLR0913 - the options of a schedule, each with a name
+        self,
+        name: str,
+        cron: str,
+        task: Task[..., Any],
+        *,
+        tz: str = "UTC",
+        coalesce: bool = True,
+        misfire_grace: Duration | None = 300,
+        overlap: Overlap = "skip",
+        max_runtime: Duration | None = None,
+        attempts: int | None = None,
+        tenant: str = "default",
+        args: Mapping[str, Any] | None = None,
+    ) -> ScheduleSpec:
+        """Call a task by the clock. Checked now; made known to the database when a worker starts."""
+        spec = ScheduleSpec.declare(
+            name, cron, task.name, tz=tz, coalesce=coalesce, misfire_grace=misfire_grace, overlap=overlap,
+            max_runtime=max_runtime, attempts=attempts, tenant=tenant, args=args,
+        )  # fmt: skip
+        runtime = spec.max_runtime_seconds
+        template = planned(
+            task,
+            args or {},
+            tenant=tenant,
+            max_attempts=attempts or task.options.retry.attempts,
+            timeout_us=None if runtime is None else round(runtime * 1_000_000),
+        )
+        self.schedules[name] = (spec, template)
+        return spec
+
+    def declare_schedules(self) -> int:
+        """Make the schedules of this app known to the database, and return how many changed."""
+        return sum(self.store.schedules.declare(spec, template) for spec, template in self.schedules.values())
+
+    def desk(self, principal: Principal | None = None) -> Desk:
+        """What one principal may see and do; without one, everything."""
+        return Desk(self.store, principal or Principal.admin("app"))
+
+    def run_worker(self, **options: Any) -> int:
+        """Run a worker in this process until it is stopped, or until what its options say; returns the jobs it ran."""
+        from penstock.runtime.worker import run_worker  # noqa: PLC0415 - the worker stands above the client
+
+        return run_worker(self, **options)
+
+    def close(self) -> None:
+        """Close what is open. The app can be used again."""
+        if self._store is not None:
+            self._store.close()
+            self._store = None

@@ -1,0 +1,126 @@
+"""Arguments and results: from Python values to canonical JSON and back, by the annotations of a function."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
+from penstock.engine.payload import ARGS_LIMIT_BYTES, check
+from penstock.errors import InvalidPayload, InvalidValue
+
+_CONFIG = ConfigDict(extra="forbid", ser_json_inf_nan="constants", ser_json_bytes="base64", val_json_bytes="base64")
+_VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+class Values:
+    """One type: how its values become JSON, and come back."""
+
+    def __init__(self, hint: Any, what: str) -> None:
+        self._what = what
+        try:
+            self._adapter: TypeAdapter[Any] = TypeAdapter(Any if hint is None.__class__ else hint)
+        except PydanticUserError as error:
+            why = f"has no JSON form: {str(error).splitlines()[0]}"
+            raise InvalidValue(what, hint, why, hint="Use JSON types, dataclasses or pydantic models.") from None
+
+    def dump(self, value: Any, limit_bytes: int) -> str:
+        """Canonical JSON of a value; refuses what cannot be stored identically everywhere."""
+        try:
+            plain = self._adapter.dump_python(value, mode="json", warnings="error")
+        except Exception as error:  # pydantic raises several kinds here, all meaning the same
+            why = f"a {type(value).__name__} does not fit its annotation or has no JSON form"
+            raise InvalidPayload(self._what, why, hint=str(error).splitlines()[0]) from None
+        return check(plain, root=self._what, limit_bytes=limit_bytes)
+
+    def load(self, text: str) -> Any:
+        """The value behind a JSON text."""
+        return self._adapter.validate_json(text)
+
+
+class Signature:
+    """What a function takes and returns, as far as the queue is concerned."""
+
+    def __init__(self, function: Callable[..., Any], name: str) -> None:
+        self._function = function
+        self._name = name
+        self._parameters = [*inspect.signature(function).parameters.values()]
+        for parameter in self._parameters:
+            if parameter.kind in _VARIADIC or parameter.kind is inspect.Parameter.POSITIONAL_ONLY:
+                why = "is variadic or has no name of its own"
+                raise InvalidValue(f"task {name}", str(parameter), why, hint="Name every argument of a task.")
+
+    @cached_property
+    def hints(self) -> dict[str, Any]:
+        """The annotations, resolved."""
+        try:
+            return typing.get_type_hints(self._function, include_extras=True)
+        except NameError as error:
+            why = f"has an annotation that cannot be resolved: {error}"
+            raise InvalidValue("task", self._name, why, hint="Import the type outside TYPE_CHECKING.") from None
+
+    @cached_property
+    def takes_context(self) -> bool:
+        """Whether the first parameter is the context."""
+        if not self._parameters:
+            return False
+        return bool(getattr(self.hints.get(self._parameters[0].name), "__penstock_context__", False))
+
+    @cached_property
+    def result(self) -> Values:
+        """The result and its JSON form."""
+        hint = self.hints.get("return", Any)
+        return Values(hint, "result")
+
+    def dump(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+        """The arguments of a call as canonical JSON, and as plain values; refuses what does not fit."""
+        try:
+            bound = self._bare.bind(*args, **kwargs)
+        except TypeError as error:
+            raise InvalidPayload("args", str(error), hint=f"The task is {self._name}{self._bare}.") from None
+        bound.apply_defaults()
+        return self._stored(bound.arguments, strict=True)
+
+    def dump_plain(self, values: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+        """The same for arguments that come as JSON values, from a command line or another language."""
+        return self._stored(dict(values), strict=False)
+
+    def load(self, text: str) -> dict[str, Any]:
+        """The arguments of a run."""
+        loaded: dict[str, Any] = self._adapter.validate_json(text)
+        return loaded
+
+    def _stored(self, values: dict[str, Any], *, strict: bool) -> tuple[str, dict[str, Any]]:
+        try:
+            valid = self._adapter.validate_python(values, strict=strict)
+        except ValidationError as error:
+            problem = error.errors(include_url=False, include_input=False)[0]
+            path = ".".join(["args", *map(str, problem["loc"])])
+            raise InvalidPayload(path, problem["msg"], hint=f"The task is {self._name}{self._bare}.") from None
+        plain = self._adapter.dump_python(valid, mode="json")
+        return check(plain, root="args", limit_bytes=ARGS_LIMIT_BYTES), plain
+
+    @cached_property
+    def _bare(self) -> inspect.Signature:
+        """The signature without the context."""
+        return inspect.Signature(self._parameters[1:] if self.takes_context else self._parameters)
+
+    @cached_property
+    def _adapter(self) -> TypeAdapter[Any]:
+        hints: dict[str, Any] = {}
+        for parameter in self._bare.parameters.values():
+            hint = self.hints.get(parameter.name, Any)
+            required = parameter.default is inspect.Parameter.empty
+            hints[parameter.name] = hint if required else typing.NotRequired[hint]
+        shape = TypedDict(f"{self._name} arguments", hints)  # type: ignore[misc] # made at run time
+        shape.__pydantic_config__ = _CONFIG  # type: ignore[attr-defined]
+        try:
+            return TypeAdapter(shape)
+        except PydanticUserError as error:
+            why = f"has an argument without a JSON form: {str(error).splitlines()[0]}"
+            raise InvalidValue("task", self._name, why, hint="Use JSON types, dataclasses or models.") from None

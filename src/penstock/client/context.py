@@ -1,0 +1,343 @@
+"""The context: what a running task may do. Every write goes under the fence of its lease.
+
+A plain name blocks its thread; the same name with an `a` in front is for the event loop. Both walk through the same
+steps, written once as generators: a step is either an act of the store, or a call of the user's own function.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import typing
+from collections.abc import Callable, Generator
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from penstock.client.arguments import Values
+from penstock.client.transaction import Tx
+from penstock.engine.keys import JobKey, effect_key
+from penstock.engine.payload import EFFECT_LIMIT_BYTES, PROGRESS_LIMIT_BYTES, check
+from penstock.engine.settlement import Finish, Settlement
+from penstock.engine.transitions import State
+from penstock.errors import (
+    Cancelled,
+    EffectUnknown,
+    InvalidPayload,
+    InvalidValue,
+    LeaseLost,
+    ResultTooLarge,
+    TimedOut,
+    WrongDoor,
+)
+
+if TYPE_CHECKING:
+    from penstock.engine.job import Lease
+    from penstock.engine.stages import StageMachine
+    from penstock.stores.connection import Connection
+    from penstock.stores.store import Store
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+current: ContextVar[Context | None] = ContextVar("penstock_context", default=None)
+"""The context of the run that this code is part of, if any."""
+
+
+@dataclass(slots=True)
+class Signals:
+    """What the worker has to say to a run. The run hears it at its next call."""
+
+    lost: bool = False
+    cancelled: str | None = None
+    timed_out: bool = False
+
+    def check(self, lease: Lease, verb: str) -> None:
+        """Raise what the run must know before it does anything else."""
+        if self.lost:
+            raise LeaseLost(lease.id, lease.fence, verb)
+        if self.cancelled is not None:
+            raise Cancelled(self.cancelled)
+        if self.timed_out:
+            message = "the run passed its time limit"
+            raise TimedOut(message)
+
+
+@dataclass(frozen=True, slots=True)
+class _Store:
+    """A step that the store takes, off the event loop."""
+
+    act: Callable[[], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A step that is the user's own function."""
+
+    act: Callable[[], Any]
+
+
+Steps = Generator[_Store | _Call, Any, T]
+
+
+@dataclass(slots=True)
+class Context:
+    """One run of one job."""
+
+    __penstock_context__: ClassVar[bool] = True
+
+    job: Lease
+    """The job that runs, and the right to run it."""
+    store: Store
+    signals: Signals = field(default_factory=Signals)
+    worker: str = ""
+    settled: bool = False
+    """The job was settled by a commit of its own."""
+
+    def effect(
+        self,
+        name: str,
+        function: Callable[..., R],
+        *args: Any,
+        key: str | None = None,
+        recover: Callable[[str], R | None] | None = None,
+        verify: Callable[[R], bool] | None = None,
+        at_most_once: bool = False,
+        **kwargs: Any,
+    ) -> R:
+        """Do something once: the recorded result is returned where it was done before.
+
+        After a crash in the middle, `recover(key)` may ask the outside whether it happened and return the result, or
+        None. Without one the function runs again under the same key, or, `at_most_once`, a person has to find out.
+        `verify(result)` may say that a recorded result does not hold any more, and the effect is done again.
+        """
+        self._off_loop("effect")
+        how = _Effect(name, partial(function, *args, **kwargs), function, recover, verify, at_most_once)
+        done: R = self._walk(self._effect(how, key, args, kwargs))
+        return done
+
+    async def aeffect(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        *args: Any,
+        key: str | None = None,
+        recover: Callable[[str], Any] | None = None,
+        verify: Callable[[Any], Any] | None = None,
+        at_most_once: bool = False,
+        **kwargs: Any,
+    ) -> Any:
+        """The same on the event loop; the functions may be `async def` or `def`."""
+        how = _Effect(name, partial(function, *args, **kwargs), function, recover, verify, at_most_once)
+        return await self._awalk(self._effect(how, key, args, kwargs))
+
+    def commit(self, name: str, function: Callable[..., R], *args: Any, settle: bool = False, **kwargs: Any) -> R:
+        """Run `function(tx, ...)` in one transaction that holds the job, once; its rows and its result go together.
+
+        With `settle` the job is finished in the same transaction, with this result.
+        """
+        self._off_loop("commit")
+        done: R = self._walk(self._commit(name, function, args, kwargs, settle=settle))
+        return done
+
+    async def acommit(
+        self, name: str, function: Callable[..., R], *args: Any, settle: bool = False, **kwargs: Any
+    ) -> R:
+        """The same on the event loop; the function is plain and runs on a thread of the store."""
+        done: R = await self._awalk(self._commit(name, function, args, kwargs, settle=settle))
+        return done
+
+    def stage(self, to: str, machine: StageMachine) -> str:
+        """Move the stage of the job's object; being there already is no error."""
+        self._off_loop("stage")
+        return self._walk(self._stage(to, machine))
+
+    async def astage(self, to: str, machine: StageMachine) -> str:
+        """The same on the event loop."""
+        return await self._awalk(self._stage(to, machine))
+
+    def progress(self, done: float, of: float = 1.0, note: str = "") -> None:
+        """Say how far the run has come."""
+        self._off_loop("progress")
+        self._walk(self._progress(done, of, note))
+
+    async def aprogress(self, done: float, of: float = 1.0, note: str = "") -> None:
+        """The same on the event loop."""
+        await self._awalk(self._progress(done, of, note))
+
+    def check(self) -> None:
+        """Raise where the run has been cancelled, has timed out, or has lost its lease."""
+        self.signals.check(self.job, "check")
+
+    def _effect(self, how: _Effect, key: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Steps[Any]:
+        self.signals.check(self.job, "effect")
+        values = _values_of(how.function)
+        known = self._key_of(how.name, key, args, kwargs)
+        begun = yield _Store(partial(self.store.effects.begin, self.job, known, how.name))
+        if begun.state == "unknown":
+            raise _unknown(how.name, known)
+        if begun.state == "done":
+            value = _replayed(begun.dropped, begun.result, how.name, values)
+            if how.verify is None or (yield _Call(partial(how.verify, value))):
+                return value
+            yield _Store(partial(self.store.effects.forget, self.job, known))
+        if begun.state == "in_doubt":
+            found = (yield _Call(partial(how.recover, known))) if how.recover is not None else None
+            if found is not None:
+                return (yield from self._record(known, found, how.name, values))
+            if how.recover is None and how.at_most_once:
+                yield _Store(partial(self.store.effects.mark_unknown, self.job, known, how.name))
+                raise _unknown(how.name, known)
+        return (yield from self._record(known, (yield _Call(how.act)), how.name, values))
+
+    def _record(self, key: str, value: Any, name: str, values: Values) -> Steps[Any]:
+        """Record a result, and return it as a replay would: the first run sees what every later one will."""
+        text = values.dump(value, limit_bytes=2**31)
+        yield _Store(partial(self.store.effects.settle, self.job, key, text))
+        if len(text) > EFFECT_LIMIT_BYTES:
+            raise _too_large(name)
+        return values.load(text)
+
+    def _commit(
+        self, name: str, function: Callable[..., Any], args: Any, kwargs: Any, *, settle: bool
+    ) -> Steps[Any]:
+        self.signals.check(self.job, "commit")
+        if inspect.iscoroutinefunction(function):
+            message = f"The function of the commit {name!r} is asynchronous."
+            raise WrongDoor(message, hint="Make it a plain def: it runs inside a transaction and must not wait.")
+        values = _values_of(function)
+        key = effect_key(JobKey(self.job.job_key), f"commit:{name}", [])
+
+        def act(connection: Connection) -> str:
+            return values.dump(function(Tx(connection, self), *args, **kwargs), limit_bytes=EFFECT_LIMIT_BYTES)
+
+        def work(connection: Connection) -> str | None:
+            _, text = self.store.effects.commit_on(connection, self.job, key, f"commit:{name}", act)
+            if settle:
+                step = Finish(State.SUCCEEDED, result=text)
+                self.store.leases.settle_on(connection, [Settlement(self.job, step)], self.worker)
+            return text
+
+        text = yield _Store(partial(self.store.effects.under, self.job, "commit", work))
+        self.settled = self.settled or settle
+        return None if text is None else values.load(text)
+
+    def _stage(self, to: str, machine: StageMachine) -> Steps[str]:
+        self.signals.check(self.job, "stage")
+        moved: str = yield _Store(partial(self.store.effects.move, self.job, machine, to))
+        return moved
+
+    def _progress(self, done: float, of: float, note: str) -> Steps[None]:
+        self.signals.check(self.job, "progress")
+        value = {"done": done, "of": of, "note": note}
+        text = check(value, root="progress", limit_bytes=PROGRESS_LIMIT_BYTES)
+        held = yield _Store(partial(self.store.leases.progress, self.job, text))
+        if not held:
+            raise LeaseLost(self.job.id, self.job.fence, "progress")
+
+    def _key_of(self, name: str, key: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+        if key is not None:
+            return effect_key(JobKey(self.job.job_key), "key", key)
+        try:
+            return effect_key(JobKey(self.job.job_key), name, [list(args), kwargs])
+        except InvalidPayload as error:
+            hint = "Give the effect a key= of its own that tells it from the others of this job."
+            raise InvalidPayload(f"effect {name!r}", f"its arguments have no canonical JSON: {error.why}", hint=hint) from None
+
+    def _walk(self, steps: Steps[T]) -> T:
+        """Take the steps on this thread."""
+        answer: Any = None
+        try:
+            step = next(steps)
+            while True:
+                try:
+                    answer = step.act()
+                    _refuse_coroutine(answer)
+                except BaseException as error:  # noqa: BLE001 - the steps decide what an error means
+                    step = steps.throw(error)
+                else:
+                    step = steps.send(answer)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+
+    async def _awalk(self, steps: Steps[T]) -> T:
+        """Take the steps on the event loop: what blocks goes to a thread, what is awaitable is awaited."""
+        try:
+            step = next(steps)
+            while True:
+                try:
+                    answer = await self._astep(step)
+                except BaseException as error:  # noqa: BLE001 - as above
+                    step = steps.throw(error)
+                else:
+                    step = steps.send(answer)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+
+    async def _astep(self, step: _Store | _Call) -> Any:
+        if isinstance(step, _Call) and _is_async(step.act):
+            return await step.act()
+        answer = await asyncio.to_thread(step.act)
+        return await answer if inspect.isawaitable(answer) else answer
+
+    def _off_loop(self, door: str) -> None:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return
+        message = f"ctx.{door} would block the event loop and every other job on it."
+        raise WrongDoor(message, hint=f"Write: await ctx.a{door}(...)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Effect:
+    """What an effect consists of."""
+
+    name: str
+    act: Callable[[], Any]
+    function: Callable[..., Any]
+    recover: Callable[[str], Any] | None
+    verify: Callable[[Any], Any] | None
+    at_most_once: bool
+
+
+def _is_async(act: Callable[[], Any]) -> bool:
+    inner = act.func if isinstance(act, partial) else act
+    return inspect.iscoroutinefunction(inner) or inspect.iscoroutinefunction(getattr(inner, "func", None))
+
+
+def _refuse_coroutine(answer: Any) -> None:
+    if inspect.iscoroutine(answer):
+        answer.close()
+        message = "An asynchronous function was given to a plain effect."
+        raise WrongDoor(message, hint="Make the task async def and write: await ctx.aeffect(...)")
+
+
+def _values_of(function: Callable[..., Any]) -> Values:
+    """How a function's result is kept: by its return annotation, else as plain JSON."""
+    inner = function.func if isinstance(function, partial) else function
+    try:
+        hint = typing.get_type_hints(inner).get("return", Any)
+    except (NameError, TypeError):
+        hint = Any
+    try:
+        return Values(hint, "result")
+    except InvalidValue:
+        return Values(Any, "result")
+
+
+def _replayed(dropped: bool, text: str | None, name: str, values: Values) -> Any:  # noqa: FBT001 - a fact, not a switch
+    if dropped:
+        raise _too_large(name)
+    return None if text is None else values.load(text)
+
+
+def _unknown(name: str, key: str) -> EffectUnknown:
+    message = f"The effect {name!r} was interrupted, and may happen at most once."
+    return EffectUnknown(message, hint=f"Find out whether it happened, then: penstock effect resolve {key}")
+
+
+def _too_large(name: str) -> ResultTooLarge:
+    message = f"The effect {name!r} is done, but its result is over {EFFECT_LIMIT_BYTES} bytes and was not kept."
+    return ResultTooLarge(message, hint="Return a reference to it, not the thing itself.")

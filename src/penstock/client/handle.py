@@ -1,0 +1,87 @@
+"""A handle: what an enqueue returns, to ask later how the job went."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from penstock.engine.transitions import FINAL, State
+from penstock.errors import JobFailed, ResultTimeout
+
+if TYPE_CHECKING:
+    from penstock.client.arguments import Values
+    from penstock.engine.job import Job
+    from penstock.stores.store import Store
+
+R = TypeVar("R")
+
+FIRST_WAIT_SECONDS = 0.005
+LONGEST_WAIT_SECONDS = 0.25
+
+
+class Handle(Generic[R]):
+    """One job, as the one who enqueued it sees it."""
+
+    def __init__(self, store: Store, job_id: str, *, created: bool, values: Values | None = None) -> None:
+        self._store = store
+        self._values = values
+        self.id = job_id
+        self.created = created
+        """False where a job with the same unique key stood for the request already."""
+
+    def __repr__(self) -> str:
+        return f"<Handle {self.id} {'created' if self.created else 'existing'}>"
+
+    def job(self) -> Job:
+        """The job as it stands now."""
+        return self._store.listing.get(self.id)
+
+    def state(self) -> State:
+        """Where the job is now."""
+        return self.job().state
+
+    async def astate(self) -> State:
+        """Where the job is now, without blocking the event loop."""
+        return await asyncio.to_thread(self.state)
+
+    def result(self, timeout: float | None = None) -> R:
+        """Wait for the job and return its result; raises JobFailed where it has none."""
+        for wait in _waits(timeout):
+            job = self.job()
+            if job.state in FINAL:
+                return self._value_of(job)
+            time.sleep(wait)
+        raise ResultTimeout(self.id, self.state(), timeout or 0)
+
+    async def aresult(self, timeout: float | None = None) -> R:  # noqa: ASYNC109 - the same word as its plain twin
+        """Wait for the job without blocking the event loop."""
+        for wait in _waits(timeout):
+            job = await asyncio.to_thread(self.job)
+            if job.state in FINAL:
+                return self._value_of(job)
+            await asyncio.sleep(wait)
+        raise ResultTimeout(self.id, await self.astate(), timeout or 0)
+
+    def _value_of(self, job: Job) -> R:
+        if job.state is not State.SUCCEEDED:
+            raise JobFailed(job.id, job.state, job.reason, error_of(job))
+        value: Any = None if job.result is None or self._values is None else self._values.load(job.result)
+        return value  # type: ignore[no-any-return] # the task's own return type
+
+
+def error_of(job: Job) -> dict[str, Any] | None:
+    """The last error of a job, as programs read it."""
+    if job.error_class is None and job.error_message is None:
+        return None
+    return {"class": job.error_class, "code": job.error_code, "message": job.error_message}
+
+
+def _waits(timeout: float | None) -> Iterator[float]:
+    until = None if timeout is None else time.monotonic() + timeout
+    wait = FIRST_WAIT_SECONDS
+    yield wait
+    while until is None or time.monotonic() < until:
+        wait = min(wait * 1.5, LONGEST_WAIT_SECONDS)
+        yield wait

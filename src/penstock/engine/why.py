@@ -1,0 +1,84 @@
+"""Why a job does not run: from its row and a few facts around it to one sentence and the next step. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from penstock.clock import SECOND, Instant
+from penstock.engine.job import Job
+from penstock.engine.transitions import State
+from penstock.engine.words import spell
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What must be known beside the row."""
+
+    now: Instant
+    queue_paused_by: str | None
+    """Who paused its queue, if somebody did."""
+    workers_on_queue: int
+    """Live workers that serve its queue."""
+    workers_with_task: int
+    """Those of them that know its task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Where a job stands, in words."""
+
+    code: str
+    sentence: str
+    next_step: str = ""
+
+
+def why(job: Job, around: Surroundings) -> Why:
+    """Say where a job stands, and what to do about it."""
+    if job.state is State.RUNNING:
+        return _running(job, around)
+    if job.state is not State.QUEUED:
+        return _finished(job)
+    if around.queue_paused_by is not None:
+        sentence = f"its queue {job.queue!r} is paused by {around.queue_paused_by}"
+        return Why("queue_paused", sentence, f"penstock queue resume {job.queue}")
+    if around.workers_on_queue == 0:
+        sentence = f"no live worker serves the queue {job.queue!r}"
+        return Why("no_worker", sentence, f"penstock worker --queues {job.queue}")
+    if around.workers_with_task == 0:
+        sentence = f"no live worker of the queue {job.queue!r} knows the task {job.task!r}"
+        return Why("unknown_task", sentence, "deploy the code that declares it, or cancel the job")
+    return _waiting(job, around)
+
+
+def _waiting(job: Job, around: Surroundings) -> Why:
+    wait = spell(max(0, job.run_at - around.now) / SECOND)
+    if job.waiting_on is not None:
+        return Why("gate_closed", f"it waits for {job.waiting_on}, and asks again in {wait}")
+    if job.run_at > around.now and job.attempts:
+        error = f": {job.error_message}" if job.error_message else ""
+        sentence = f"attempt {job.attempts} of {job.max_attempts} failed{error}; the next one is in {wait}"
+        return Why("retrying", sentence)
+    if job.run_at > around.now:
+        return Why("scheduled", f"it is to run in {wait}")
+    return Why("due", "it is due, and the next free worker takes it")
+
+
+def _running(job: Job, around: Surroundings) -> Why:
+    holder = job.lease_owner or job.worker_id
+    if job.lease_expires_at is not None and job.lease_expires_at < around.now:
+        ago = spell((around.now - job.lease_expires_at) / SECOND)
+        return Why("lease_expired", f"its lease ran out {ago} ago under {holder}; the next sweep takes it back")
+    since = spell(max(0, around.now - (job.leased_at or around.now)) / SECOND)
+    asked = "; it was asked to cancel" if job.cancel_reason is not None else ""
+    return Why("running", f"it runs on {holder} for {since}, attempt {job.attempts} of {job.max_attempts}{asked}")
+
+
+def _finished(job: Job) -> Why:
+    if job.state is State.SUCCEEDED:
+        return Why("succeeded", "it is done")
+    if job.state is State.DEAD and job.requeued_to is not None:
+        return Why("requeued", f"it is dead and was requeued as {job.requeued_to}", f"penstock job show {job.requeued_to}")
+    told = f" ({job.error_message})" if job.error_message else ""
+    if job.state is State.DEAD:
+        return Why("dead", f"it is a dead letter: {job.reason}{told}", f"penstock dead requeue {job.id}")
+    return Why(str(job.state), f"it was {job.state}: {job.reason}")

@@ -1,0 +1,1 @@
+"""The hands: claim, run, renew, settle, and keep the house in order."""

@@ -1,0 +1,126 @@
+"""Upkeep: a handful of idempotent acts that every worker may do at any time. No leader is needed."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from penstock.clock import SECOND
+from penstock.engine.transitions import State
+from penstock.errors import DatabaseProblem
+from penstock.runtime.backoff import Backoff
+from penstock.runtime.identity import is_gone
+
+if TYPE_CHECKING:
+    from penstock.runtime.report import Report
+    from penstock.settings import Settings
+    from penstock.stores.store import Store
+    from penstock.stores.workers import Identity
+
+T = TypeVar("T")
+
+SWEEP_LIMIT = 100
+PRUNE_LIMIT = 500
+PRUNE_INTERVAL_SECONDS = 600.0
+LONGEST_NAP_SECONDS = 5.0
+WORKERS_KEPT_SECONDS = 7 * 86400.0
+
+
+class Upkeep:
+    """Takes back lost leases, buries what is overdue, opens slots, and prunes, each in bounded steps."""
+
+    def __init__(self, store: Store, worker: Identity, report: Report, settings: Settings) -> None:
+        self._store = store
+        self._worker = worker
+        self._report = report
+        self._settings = settings
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="penstock-upkeep", daemon=True)
+        self.sweep_interval = float(settings["stale_check_interval_seconds"])
+        self._pruned = time.monotonic()
+        self._swept = float("-inf")
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End."""
+        self._stop.set()
+        self._thread.join()
+
+    def recover(self) -> int:
+        """At the start: take back what ran out, and what processes of this host left that are provably gone."""
+        gone = self._store.workers.gone_from(self._worker, is_gone)
+        taken = _until_empty(lambda: self._store.leases.recover(gone, SWEEP_LIMIT))
+        if gone:
+            self._store.workers.recovered(self._worker, gone, len(taken))
+        self._report.reaped(taken, "worker_startup_recovery")
+        return len(taken) + self.sweep()
+
+    def sweep(self) -> int:
+        """Take back leases that ran out, and bury jobs that waited past their deadline."""
+        taken = _until_empty(lambda: self._store.leases.reap(SWEEP_LIMIT))
+        self._report.reaped(taken, "sweep")
+        _until_empty(lambda: self._store.leases.expire(SWEEP_LIMIT))
+        self._swept = time.monotonic()
+        return len(taken)
+
+    def open_slots(self) -> int:
+        """Give every due slot its disposition."""
+        made = 0
+        for name in self._store.schedules.due():
+            behind = True
+            while behind and not self._stop.is_set():
+                opened = self._store.schedules.open_due(name, f"worker:{self._worker.name}")
+                behind = opened.behind
+                made += len(opened.jobs)
+                if opened.slots:
+                    self._report.opened(name, opened.slots, opened.jobs)
+        return made
+
+    def prune(self) -> int:
+        """Remove what is older than it is kept, one bounded batch of each kind."""
+        gone = 0
+        for state in (State.SUCCEEDED, State.SKIPPED, State.CANCELLED, State.DEAD):
+            gone += self._store.jobs.prune(state, float(self._settings[f"keep_{state}_seconds"]), PRUNE_LIMIT)
+        gone += self._store.events.prune(float(self._settings["keep_events_seconds"]), PRUNE_LIMIT)
+        gone += self._store.schedules.prune(float(self._settings["keep_slots_seconds"]), PRUNE_LIMIT)
+        gone += self._store.workers.prune(WORKERS_KEPT_SECONDS)
+        self._pruned = time.monotonic()
+        return gone
+
+    def _work(self) -> None:
+        backoff = Backoff()
+        while not self._stop.is_set():
+            try:
+                self._round()
+                backoff = Backoff()
+                wait = self._nap()
+            except DatabaseProblem as trouble:
+                wait = backoff.next()
+                self._report.troubled("upkeep", trouble, wait)
+            self._stop.wait(wait)
+
+    def _round(self) -> None:
+        self.open_slots()
+        if time.monotonic() - self._swept >= self.sweep_interval:
+            self.sweep()
+        if time.monotonic() - self._pruned >= PRUNE_INTERVAL_SECONDS:
+            self.prune()
+
+    def _nap(self) -> float:
+        """Until the next slot is due, or the next sweep."""
+        due = self._store.schedules.next_due()
+        slot = LONGEST_NAP_SECONDS if due is None else max(0.0, (due - self._store.now()) / SECOND)
+        return max(0.01, min(LONGEST_NAP_SECONDS, slot, self.sweep_interval))
+
+
+def _until_empty(step: Callable[[], list[T]]) -> list[T]:
+    """Repeat a bounded step until it finds nothing more."""
+    found: list[T] = []
+    while batch := step():
+        found += batch
+    return found

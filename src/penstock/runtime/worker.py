@@ -1,0 +1,292 @@
+"""The worker: claim, hand over, settle, again. Its loops stand on threads and connections of their own."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from penstock.clock import SECOND
+from penstock.engine.task import check_name
+from penstock.errors import DatabaseProblem, InvalidValue, WorkerExists
+from penstock.runtime.backoff import Backoff
+from penstock.runtime.execution import Run
+from penstock.runtime.hands import Hands
+from penstock.runtime.heartbeat import Heartbeat
+from penstock.runtime.identity import this_process
+from penstock.runtime.report import Report
+from penstock.runtime.settler import Settler, released
+from penstock.runtime.upkeep import Upkeep
+from penstock.settings import Settings
+from penstock.stores.claiming import Turn
+from penstock.stores.store import Store
+
+if TYPE_CHECKING:
+    from penstock.client.app import Penstock
+
+FIRST_NAP_SECONDS = 0.01
+PREFETCH = 2
+"""Jobs in hand for each that runs: the next one is there when a run ends."""
+UNKNOWN_TASK_SECONDS = 30.0
+"""How long a job whose task this worker does not have is left to others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a worker works."""
+
+    queues: tuple[str, ...] = ("default",)
+    concurrency: int = 8
+    poll_interval: float = 5.0
+    grace: float = 25.0
+    once: bool = False
+    """At most one job, then stop; stop at once where none is due."""
+    max_jobs: int = 0
+    """Stop after so many; 0 is no limit."""
+    until_empty: bool = False
+    """Stop when nothing is due and nothing runs here."""
+    exclusive: bool = False
+    """Refuse to start beside another live worker."""
+    name: str | None = None
+    schedules: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense, before anything is claimed."""
+        for queue in self.queues:
+            check_name("queue", queue)
+        if not self.queues:
+            raise InvalidValue("queues", self.queues, "names no queue")
+        if not 1 <= self.concurrency <= 10_000:  # noqa: PLR2004 - a sane bound
+            raise InvalidValue("concurrency", self.concurrency, "is not between 1 and 10000")
+        for what, value in (("poll_interval", self.poll_interval), ("grace", self.grace)):
+            if not 0 <= value <= 86400:  # noqa: PLR2004 - a day
+                raise InvalidValue(what, value, "is not between 0 and 86400 seconds")
+
+    @property
+    def limit(self) -> int:
+        """How many jobs it may run in all; 0 is no limit."""
+        return 1 if self.once else max(0, self.max_jobs)
+
+
+class Worker:
+    """One process that works."""
+
+    def __init__(self, app: Penstock, options: Options, settings: Settings) -> None:
+        self.options = options
+        self._app = app
+        self._store = app.store
+        self._identity = this_process(options.name)
+        self._report = Report(self._identity.name)
+        self._changed = threading.Condition()
+        self._held: dict[str, Run] = {}
+        self._stopping = threading.Event()
+        self._hurry = threading.Event()
+        self._turn = Turn()
+        self._nap = FIRST_NAP_SECONDS
+        self.runs = 0
+        """Jobs taken so far."""
+        self._beat_store = Store.open(app.database_url, clock=self._store.database.clock, pool_size=1)
+        self._hands = Hands(options.concurrency, self._ended)
+        self._settler = Settler(self._store, self._identity.name, self._report, self._let_go)
+        self._heartbeat = Heartbeat(self._beat_store, self._identity.id, self._report, self._all_held)
+        self._upkeep = Upkeep(self._store, self._identity, self._report, settings)
+
+    def run(self) -> int:
+        """Work until told to stop, or until there is no reason to go on; returns the jobs it took."""
+        self._begin()
+        try:
+            self._claim_until_stopped()
+        finally:
+            self._end()
+        return self.runs
+
+    def stop(self) -> None:
+        """Claim nothing more, finish within the grace, then give back. A second call hurries."""
+        if self._stopping.is_set():
+            self._hurry.set()
+        self._stopping.set()
+        with self._changed:
+            self._changed.notify_all()
+
+    def _begin(self) -> None:
+        self._require_alone()
+        self._store.workers.register(self._identity, list(self.options.queues), sorted(self._app.tasks))
+        self._report.started(self.options.queues, self.options.concurrency)
+        self._upkeep.recover()
+        if self.options.schedules:
+            self._app.declare_schedules()
+            self._upkeep.open_slots()
+        for part in (self._hands, self._settler, self._heartbeat, self._upkeep):
+            part.start()
+
+    def _require_alone(self) -> None:
+        if not self.options.exclusive:
+            return
+        others = self._store.workers.list()
+        if others:
+            message = f"Worker {others[0].name} is alive (host {others[0].host}, process {others[0].pid})."
+            raise WorkerExists(message, hint="Stop it first, or start this one without --exclusive.")
+
+    def _claim_until_stopped(self) -> None:
+        backoff = Backoff()
+        while not self._stopping.is_set():
+            room = self._wait_for_room()
+            if self._stopping.is_set() or room == 0:
+                break
+            try:
+                claimed = self._claim(room)
+                backoff = Backoff()
+            except DatabaseProblem as trouble:
+                wait = backoff.next()
+                self._report.troubled("claim", trouble, wait)
+                self._stopping.wait(wait)
+                continue
+            if claimed:
+                self._nap = FIRST_NAP_SECONDS
+            elif self._is_over():
+                break
+            else:
+                self._sleep()
+
+    def _claim(self, room: int) -> int:
+        leases = self._store.leases.claim(self._identity.id, self.options.queues, room, self._turn)
+        known = [lease for lease in leases if lease.task in self._app.tasks]
+        strangers = [lease for lease in leases if lease.task not in self._app.tasks]
+        runs = [Run.of(lease, self._app.tasks[lease.task], self._store, self._identity.name) for lease in known]
+        with self._changed:
+            self._held.update({run.lease.id: run for run in runs})
+            self.runs += len(runs)
+        for lease in known:
+            self._report.claimed(lease)
+        if strangers:
+            self._leave_to_others(strangers)
+        self._hands.take(runs)
+        return len(leases)
+
+    def _leave_to_others(self, strangers: Sequence[Any]) -> None:
+        """A job whose task is unknown here stays queued, and says so."""
+        from penstock.engine.settlement import PutBack, Settlement  # noqa: PLC0415 - rarely needed
+
+        wait = PutBack("snooze", int(UNKNOWN_TASK_SECONDS * SECOND), refund=1, deferral=1, waiting_on="task:unknown")
+        self._store.leases.settle([Settlement(lease, wait) for lease in strangers], self._identity.name)
+        for lease in strangers:
+            self._report.unknown(lease)
+
+    def _wait_for_room(self) -> int:
+        """How many jobs may be claimed now; waits until that is more than none, 0 where the limit is reached."""
+        with self._changed:
+            while not self._stopping.is_set():
+                left = self.options.limit - self.runs if self.options.limit else self._capacity
+                if left <= 0:
+                    return 0
+                room = min(left, self._capacity - len(self._held))
+                if room >= min(left, self._step):
+                    return room
+                self._changed.wait(1.0)
+        return 0
+
+    @property
+    def _capacity(self) -> int:
+        return self.options.concurrency * PREFETCH
+
+    @property
+    def _step(self) -> int:
+        """Claims are worth a round trip from here on."""
+        return max(1, self.options.concurrency // 2)
+
+    def _is_over(self) -> bool:
+        """Nothing is due, and the options say that this is the end, once nothing runs here either."""
+        if self.options.once:
+            return True
+        if not self.options.until_empty:
+            return False
+        with self._changed:
+            if not self._held:
+                return True
+            self._changed.wait(0.05)
+        return False
+
+    def _sleep(self) -> None:
+        """Sleep a little longer each time, never past the next job that is known to become due."""
+        wait = min(self._nap, self.options.poll_interval)
+        if self._turn.next_due is not None:
+            wait = min(wait, max(0.0, (self._turn.next_due - self._store.now()) / SECOND))
+        self._nap = min(self._nap * 1.5, max(self.options.poll_interval, FIRST_NAP_SECONDS))
+        with self._changed:
+            self._changed.wait(wait)
+
+    def _ended(self, run: Run) -> None:
+        self._settler.add(run)
+
+    def _let_go(self, runs: list[Run]) -> None:
+        with self._changed:
+            for run in runs:
+                self._held.pop(run.lease.id, None)
+            self._changed.notify_all()
+
+    def _all_held(self) -> list[Run]:
+        with self._changed:
+            return list(self._held.values())
+
+    def _end(self) -> None:
+        """Finish what runs within the grace, give the rest back at once, and say goodbye."""
+        waiting = self._hands.drop_waiting()
+        self._release(waiting)
+        until = time.monotonic() + self.options.grace
+        with self._changed:
+            while self._held and time.monotonic() < until and not self._hurry.is_set():
+                self._changed.wait(0.1)
+        self._release(self._all_held())
+        self._settler.stop(timeout=30)
+        self._heartbeat.stop()
+        self._upkeep.stop()
+        self._hands.stop()
+        self._store.workers.stopped(self._identity, self._report.refused)
+        self._report.stopped(self.runs)
+        self._beat_store.close()
+
+    def _release(self, runs: list[Run]) -> None:
+        """Give runs back without burning their attempts; what they still do is refused by the fence."""
+        if not runs:
+            return
+        given_back = self._store.leases.settle([released(run) for run in runs], self._identity.name)
+        for run in runs:
+            run.context.signals.lost = run.lease.id in given_back
+            if run.finish is not None:
+                run.finish()
+        self._let_go(runs)
+
+
+def run_worker(app: Penstock, *, settings: Settings | None = None, signals: bool = False, **said: Any) -> int:
+    """Run a worker in this process; returns the jobs it took. With `signals`, SIGTERM and SIGINT drain it."""
+    known = settings or Settings.load()
+    defaults = {
+        "queues": tuple(name.strip() for name in str(known["queues"]).split(",") if name.strip()),
+        "concurrency": known["concurrency"],
+        "poll_interval": known["poll_interval_seconds"],
+        "grace": known["grace_seconds"],
+        "name": known["worker_name"],
+    }
+    worker = Worker(app, Options(**{**defaults, **said}), known)
+    if not signals:
+        return worker.run()
+    with _stopped_by_signals(worker):
+        return worker.run()
+
+
+@contextmanager
+def _stopped_by_signals(worker: Worker) -> Iterator[None]:
+    def stop(_number: int, _frame: object) -> None:
+        # A handler must not wait for a lock that the interrupted code may hold.
+        threading.Thread(target=worker.stop, name="penstock-stop", daemon=True).start()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

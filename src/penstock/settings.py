@@ -1,0 +1,135 @@
+"""Every figure that can be set: its name, its meaning, its value, and where the value came from.
+
+The last one that says something wins: the default, `[tool.penstock]` in the nearest pyproject.toml, the environment.
+Flags of a command and arguments in code stand above all three. A secret is never shown.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from penstock.errors import InvalidValue
+
+DAY = 86400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One thing that can be set."""
+
+    name: str
+    kind: type
+    default: Any
+    meaning: str
+    variables: tuple[str, ...]
+    """The environment variables that set it, the first that is there wins."""
+    minimum: float = 0.0
+    maximum: float = 10 * 365 * DAY
+    secret: bool = False
+
+
+def _figure(name: str, default: Any, meaning: str, *others: str, **limits: Any) -> Figure:
+    kind = str if default is None else type(default)
+    return Figure(name, kind, default, meaning, (f"PENSTOCK_{name.upper()}", *others), **limits)
+
+
+FIGURES: tuple[Figure, ...] = (
+    _figure("database_url", "sqlite:///penstock.db", "where the jobs are", "DATABASE_URL", secret=True),
+    _figure("app", None, "the application, as package.module:name"),
+    _figure("worker_name", None, "the name that a worker goes by; nothing is decided by it", "WORKER_ID"),
+    _figure("queues", "default", "the queues that a worker serves, comma separated, the first first"),
+    _figure("concurrency", 8, "runs at once in one worker process", minimum=1, maximum=10_000),
+    _figure("poll_interval_seconds", 5.0, "the longest sleep of an idle worker", minimum=0.01, maximum=3600),
+    _figure("stale_check_interval_seconds", 60.0, "between two sweeps for lost leases", minimum=0.1, maximum=3600),
+    _figure("grace_seconds", 25.0, "what a stopping worker gives its runs to finish", maximum=86400),
+    _figure("keep_succeeded_seconds", 30 * DAY, "how long succeeded jobs are kept"),
+    _figure("keep_skipped_seconds", 30 * DAY, "how long skipped jobs are kept"),
+    _figure("keep_cancelled_seconds", 30 * DAY, "how long cancelled jobs are kept"),
+    _figure("keep_dead_seconds", 90 * DAY, "how long dead letters are kept"),
+    _figure("keep_events_seconds", 180 * DAY, "how long events are kept"),
+    _figure("keep_slots_seconds", 180 * DAY, "how long the slots of schedules are kept"),
+    _figure("stuck_effect_seconds", 240.0, "when an intent without a run counts as abandoned", minimum=1),
+    _figure("log_format", "text", "text for people, json for programs"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """The value of a figure and where it came from."""
+
+    figure: Figure
+    value: Any
+    origin: str
+
+    @property
+    def shown(self) -> str:
+        """The value as people may see it."""
+        if self.figure.secret and self.value and "://" in str(self.value) and "@" in str(self.value):
+            scheme, rest = str(self.value).split("://", 1)
+            return f"{scheme}://***@{rest.rsplit('@', 1)[1]}".split("?", 1)[0]
+        return "" if self.value is None else str(self.value)
+
+
+class Settings:
+    """All figures of this process."""
+
+    def __init__(self, values: Mapping[str, Setting]) -> None:
+        self._values = dict(values)
+
+    @classmethod
+    def load(cls, environ: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:
+        """Read the figures from the project file and the environment; what makes no sense is refused."""
+        environ = os.environ if environ is None else environ
+        project, path = _project_table(folder or Path.cwd())
+        unknown = sorted(set(project) - {figure.name for figure in FIGURES})
+        if unknown:
+            known = ", ".join(figure.name for figure in FIGURES)
+            raise InvalidValue(f"[tool.penstock] in {path}", unknown[0], "is not a setting", hint=f"Known are: {known}.")
+        return cls({figure.name: _resolve(figure, project, path, environ) for figure in FIGURES})
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name].value
+
+    def all(self) -> list[Setting]:
+        """Every figure with its origin, in the order of this file."""
+        return list(self._values.values())
+
+
+def _resolve(figure: Figure, project: Mapping[str, Any], path: Path | None, environ: Mapping[str, str]) -> Setting:
+    for variable in figure.variables:
+        if environ.get(variable):
+            return Setting(figure, _parse(figure, environ[variable], variable), variable)
+    if figure.name in project:
+        return Setting(figure, _parse(figure, project[figure.name], str(path)), str(path))
+    return Setting(figure, figure.default, "default")
+
+
+def _parse(figure: Figure, raw: Any, origin: str) -> Any:
+    what = f"{figure.name} ({origin})"
+    if figure.kind is str:
+        return str(raw)
+    try:
+        value = figure.kind(raw)
+    except (TypeError, ValueError):
+        raise InvalidValue(what, raw, "is not a number", hint=f"It is {figure.meaning}.") from None
+    if not figure.minimum <= value <= figure.maximum:
+        limits = f"is not between {figure.minimum:g} and {figure.maximum:g}"
+        raise InvalidValue(what, raw, limits, hint=f"It is {figure.meaning}.")
+    return value
+
+
+def _project_table(folder: Path) -> tuple[Mapping[str, Any], Path | None]:
+    for place in (folder, *folder.parents):
+        path = place / "pyproject.toml"
+        if path.is_file():
+            try:
+                table = tomllib.loads(path.read_text("utf-8")).get("tool", {}).get("penstock", {})
+            except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+                raise InvalidValue(str(path), "the file", f"cannot be read as TOML: {error}") from None
+            return table, path
+    return {}, None

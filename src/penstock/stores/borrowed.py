@@ -1,0 +1,111 @@
+"""A connection that belongs to the caller: what is written on it commits or rolls back with the caller's rows."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from penstock.clock import Clock
+from penstock.errors import DatabaseUnavailable, Refused
+from penstock.stores.connection import Connection, Database
+from penstock.stores.sqlite.connection import SqliteConnection
+
+T = TypeVar("T")
+
+
+class Borrowed:
+    """A database seen through one connection of the caller. It never begins or ends the caller's transaction."""
+
+    def __init__(self, connection: Connection, clock: Clock) -> None:
+        self.dialect = connection.dialect
+        self.clock = clock
+        self._connection = connection
+
+    def transact(self, work: Callable[[Connection], T]) -> T:
+        """Run work whole or not at all, inside the caller's transaction."""
+        self._connection.execute("savepoint penstock")
+        try:
+            value = work(self._connection)
+        except BaseException:
+            self._connection.execute("rollback to savepoint penstock")
+            self._connection.execute("release savepoint penstock")
+            raise
+        self._connection.execute("release savepoint penstock")
+        return value
+
+    def read(self, work: Callable[[Connection], T]) -> T:
+        """Run work that reads, seeing what the caller has written."""
+        return work(self._connection)
+
+    def close(self) -> None:
+        """Nothing: the connection is the caller's."""
+
+
+def borrow(raw: Any, database: Database) -> Borrowed:
+    """See a database through a connection of the caller: sqlite3's or psycopg's."""
+    if isinstance(raw, sqlite3.Connection):
+        _require(database, "sqlite", raw)
+        if raw.isolation_level is not None and not raw.in_transaction:
+            _begin(raw)  # a savepoint alone would commit at its release; the caller expects to commit by itself
+        return Borrowed(SqliteConnection(_SqliteDoor(raw)), database.clock)  # type: ignore[arg-type]
+    if type(raw).__module__.partition(".")[0] == "psycopg":
+        _require(database, "postgres", raw)
+        return _borrow_postgres(raw, database.clock)
+    message = f"A connection of the type {type(raw).__module__}.{type(raw).__name__} cannot carry an enqueue."
+    raise Refused(message, hint="Give a sqlite3.Connection or a psycopg.Connection to the database of the jobs.")
+
+
+def _begin(raw: sqlite3.Connection) -> None:
+    try:
+        raw.execute("begin immediate")
+    except sqlite3.OperationalError as error:
+        message = f"The caller's connection could not begin to write: {error}."
+        raise DatabaseUnavailable(message, hint="Nothing was written. Try again.") from error
+
+
+def _borrow_postgres(raw: Any, clock: Clock) -> Borrowed:
+    import psycopg  # noqa: PLC0415 - the driver is optional, and the caller has it
+
+    from penstock.stores.postgres.connection import PostgresConnection  # noqa: PLC0415 - as above
+
+    if not isinstance(raw, psycopg.Connection):
+        message = "An asynchronous connection cannot carry an enqueue from here."
+        raise Refused(message, hint="Give a psycopg.Connection, or enqueue after the commit.")
+    if raw.autocommit and raw.info.transaction_status == psycopg.pq.TransactionStatus.IDLE:
+        message = "The connection is in autocommit mode and outside a transaction."
+        raise Refused(message, hint="Wrap it: with connection.transaction(): ...")
+    return Borrowed(PostgresConnection(_PostgresDoor(raw)), clock)  # type: ignore[arg-type]
+
+
+def _require(database: Database, dialect: str, raw: object) -> None:
+    if database.dialect != dialect:
+        message = f"The jobs are on {database.dialect}, and this is a {type(raw).__module__} connection."
+        raise Refused(message, hint="Only a connection to the database of the jobs can carry an enqueue.")
+
+
+class _SqliteDoor:
+    """The caller's connection with plain tuples for rows, whatever row factory the caller likes."""
+
+    def __init__(self, raw: sqlite3.Connection) -> None:
+        self._raw = raw
+
+    def execute(self, sql: str, params: Any = ()) -> sqlite3.Cursor:
+        cursor = self._raw.cursor()
+        cursor.row_factory = None
+        return cursor.execute(sql, params)
+
+
+class _PostgresDoor:
+    """The same for psycopg, with ids as text."""
+
+    def __init__(self, raw: Any) -> None:
+        self._raw = raw
+
+    def execute(self, sql: Any, params: Any = None) -> Any:
+        from psycopg.rows import tuple_row  # noqa: PLC0415 - the driver is optional
+        from psycopg.types.string import TextLoader  # noqa: PLC0415 - as above
+
+        cursor = self._raw.cursor(row_factory=tuple_row)
+        cursor.adapters.register_loader("uuid", TextLoader)
+        return cursor.execute(sql, params)

@@ -1,0 +1,215 @@
+"""A claim takes due jobs in their order, each under a new fence, and never twice."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.clock import SECOND
+from penstock.engine.transitions import State
+from penstock.stores.claiming import Turn
+from tests.stores.scenes import HOUR, START, claim, claim_one, fail, ids, new_job, race, settle
+
+
+@pytest.mark.proves("CLM-04", "CLM-08", "JOB-10", "CLM-11")
+def test_a_claim_sets_owner_fence_lease_and_heartbeat_and_counts_the_attempt(store, worker, a_job):
+    lease = claim_one(store, worker)
+
+    found = store.listing.get(a_job.id)
+    assert (lease.id, lease.fence, lease.attempts, lease.worker_id) == (a_job.id, 1, 1, worker)
+    assert (found.state, found.fence, found.attempts, found.worker_id) == (State.RUNNING, 1, 1, worker)
+    assert (found.leased_at, found.heartbeat_at, found.started_at) == (START, START, START)
+    assert found.lease_expires_at == START + 120 * SECOND
+
+
+@pytest.mark.proves("JOB-10", "CLM-16")
+def test_a_job_that_waits_again_has_no_lease(store, worker, a_job):
+    fail(store, claim_one(store, worker))
+
+    found = store.listing.get(a_job.id)
+    assert (found.worker_id, found.leased_at, found.heartbeat_at, found.lease_expires_at) == (None, None, None, None)
+
+
+@pytest.mark.proves("HB-11")
+@pytest.mark.parametrize("column", ["worker_id", "leased_at", "heartbeat_at", "lease_expires_at"])
+def test_a_running_job_without_its_whole_lease_cannot_be_stored(store, worker, a_job, column):
+    """So the search for stuck jobs misses none: it never meets a NULL."""
+    claim_one(store, worker)
+
+    with pytest.raises(Exception, match=r"(?i)check constraint"):
+        store.database.transact(lambda c: c.execute(f"update penstock_jobs set {column} = null"))  # noqa: S608
+
+
+def test_a_lease_is_as_long_as_its_job_asked_for(store, worker, make_job):
+    job = make_job(lease_us=300 * SECOND)
+
+    claim_one(store, worker)
+
+    assert store.listing.get(job.id).lease_expires_at == START + 300 * SECOND
+
+
+def test_a_lease_carries_what_is_needed_to_run_its_job(store, worker):
+    words = {"tenant": "acme", "queue": "q", "args": '{"v":1}', "priority": 3, "source": "shop", "tags": '["t"]'}
+    job = new_job(**words, timeout_us=5, correlation_id="c", facts='{"f":1}', max_attempts=4, deadline_us=HOUR)
+    store.jobs.enqueue([job])
+
+    lease = claim_one(store, worker, "q")
+
+    assert {name: getattr(lease, name) for name in words} == words
+    assert (lease.timeout_us, lease.correlation_id, lease.facts, lease.max_attempts) == (5, "c", '{"f":1}', 4)
+    assert (lease.run_at, lease.created_at, lease.leased_at, lease.deadline_at) == (START, START, START, START + HOUR)
+    assert (lease.losses, lease.deferrals, lease.job_key, lease.requeued_from) == (0, 0, job.id, None)
+
+
+@pytest.mark.proves("CLM-02")
+def test_jobs_are_claimed_by_priority_then_time_then_age(store, clock, worker):
+    clock.advance(10)
+    young, old = new_job(), new_job(run_at=START)
+    urgent, late_urgent = new_job(priority=100), new_job(priority=100)
+    lazy = new_job(priority=-100, run_at=START)
+    store.jobs.enqueue([lazy, late_urgent, young, urgent, old])
+
+    one_by_one = [claim_one(store, worker).id for _ in range(5)]
+
+    assert one_by_one == [*sorted(ids([urgent, late_urgent])), old.id, young.id, lazy.id]
+
+
+def test_a_batch_comes_in_the_same_order(store, worker):
+    jobs = [new_job(priority=priority) for priority in (0, 5, -3, 5, 100, 0)]
+    store.jobs.enqueue(jobs)
+
+    batch = claim(store, worker, 10)
+
+    assert ids(batch) == ids(sorted(jobs, key=lambda job: (-job.priority, job.id)))
+
+
+@pytest.mark.proves("CLM-03", "RT-11")
+def test_new_jobs_and_due_retries_are_served_by_the_same_claim(store, clock, worker, a_job, make_job):
+    fail(store, claim_one(store, worker))
+    new = make_job()
+
+    assert ids(claim(store, worker, 10)) == [new.id]
+    clock.advance(30)
+    assert ids(claim(store, worker, 10)) == [a_job.id]
+
+
+def test_the_fence_grows_by_one_with_every_claim_and_never_falls(store, clock, worker, a_job):
+    fences = []
+    for _ in range(3):
+        lease = claim_one(store, worker)
+        fences.append(lease.fence)
+        fail(store, lease)
+        clock.advance(3600)
+
+    assert fences == [1, 2, 3]
+
+
+def test_a_finished_job_is_not_claimed_again(store, worker, a_job):
+    settle(store, claim_one(store, worker))
+
+    assert claim(store, worker) == []
+
+
+def test_queues_are_served_in_the_order_they_are_named(store, worker, make_job):
+    make_job(queue="ignored")
+    slow, fast = make_job(queue="slow"), make_job(queue="fast")
+
+    assert ids(store.leases.claim(worker, ["fast", "slow"], 1)) == [fast.id]
+    assert ids(store.leases.claim(worker, ["fast", "slow"], 9)) == [slow.id]
+
+
+def test_a_claim_from_no_queue_or_of_no_jobs_takes_nothing(store, worker, a_job):
+    assert store.leases.claim(worker, [], 5) == []
+    assert store.leases.claim(worker, ["default"], 0) == []
+    assert store.listing.get(a_job.id).state is State.QUEUED
+
+
+@pytest.mark.proves("CLM-01", "CLM-07", "CLM-10", "GU-03", "GU-04")
+def test_claimers_at_once_never_get_the_same_job(store, open_store, worker):
+    jobs = [new_job(tenant=f"t{n % 5}", priority=n % 3) for n in range(60)]
+    store.jobs.enqueue(jobs)
+    stores = [open_store() for _ in range(4)]
+
+    def drain(claimer):
+        taken = []
+        while leases := claimer.leases.claim(worker, ["default"], 3):
+            taken += ids(leases)
+        return taken
+
+    taken = race(*(lambda s=s: drain(s) for s in stores))
+
+    assert sorted(job for part in taken for job in part) == sorted(ids(jobs))
+
+
+@pytest.mark.proves("CLM-01")
+def test_of_two_claimers_of_one_job_exactly_one_gets_it(store, open_store, worker, other_worker, make_job):
+    other = open_store()
+    for _ in range(15):
+        make_job()
+
+        one, two = race(lambda: claim(store, worker), lambda: claim(other, other_worker))
+
+        assert len(one) + len(two) == 1
+
+
+@pytest.mark.proves("CLM-07")
+@pytest.mark.postgres
+def test_a_claim_does_not_wait_for_a_row_that_somebody_holds(postgres_url, clock, worker):
+    from penstock.stores import migrations
+    from penstock.stores.opening import open_database
+    from penstock.stores.store import Store
+
+    store, holder = (Store(open_database(postgres_url, clock=clock)) for _ in range(2))
+    migrations.migrate(store.database)
+    held, free = new_job(priority=1), new_job()
+    store.jobs.enqueue([held, free])
+
+    def hold_and_claim(connection):
+        connection.execute("select 1 from penstock_jobs where id = %s for update", [held.id])
+        return ids(claim(store, worker, 2))
+
+    assert holder.database.transact(hold_and_claim) == [free.id]
+    store.close()
+    holder.close()
+
+
+@pytest.mark.parametrize("batch", [1, 10])
+def test_parked_jobs_of_the_best_priority_do_not_hide_due_ones(store, worker, batch):
+    store.jobs.enqueue([new_job(priority=100, delay_us=HOUR) for _ in range(30)])
+    due = new_job(priority=-100)
+    store.jobs.enqueue([due])
+
+    assert ids(claim(store, worker, batch)) == [due.id]
+
+
+def test_a_short_claim_knows_when_the_next_job_is_due(store, clock, worker, make_job):
+    turn = Turn()
+    assert store.leases.claim(worker, ["default"], 1, turn) == []
+    assert turn.next_due is None
+
+    make_job(delay_us=HOUR, tenant="a")
+    make_job(delay_us=HOUR // 2, tenant="b", priority=-7)
+    make_job(delay_us=HOUR // 4, queue="other")
+    assert store.leases.claim(worker, ["default", "other"], 1, turn) == []
+    assert turn.next_due == START + HOUR // 4
+
+    clock.advance(900)
+    assert len(store.leases.claim(worker, ["default", "other"], 1, turn)) == 1
+    assert store.leases.claim(worker, ["default", "other"], 1, turn) == []
+    assert turn.next_due == START + HOUR // 2
+
+
+def test_a_job_left_behind_by_a_clock_that_went_back_runs_when_its_time_comes(store, clock, worker, a_job):
+    clock.advance(-60)
+    assert claim(store, worker) == []
+
+    clock.advance(60)
+    assert ids(claim(store, worker)) == [a_job.id]
+
+
+def test_a_look_at_what_is_due_writes_nothing(store, worker, make_job):
+    make_job(tenant="a", priority=5)
+    make_job(tenant="a", priority=-5)
+    make_job(tenant="b", delay_us=HOUR)
+
+    assert store.leases.due_pairs("default") == [("a", 5), ("a", -5)]
+    assert len(claim(store, worker, 5)) == 2

@@ -1,0 +1,180 @@
+"""An acknowledged enqueue is on disk, whole, as it was asked for."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from penstock.clock import SECOND
+from penstock.engine.job import Unique
+from penstock.engine.transitions import State
+from penstock.errors import DuplicateMismatch
+from penstock.stores import jobs as jobs_module
+from penstock.stores.listing import JobFilter
+from tests.stores.scenes import DAY, HOUR, START, claim, count, ids, new_job
+
+
+@pytest.mark.proves("ENQ-01", "JOB-02", "JOB-13")
+def test_an_enqueued_job_is_queued_and_due_now(store):
+    job = new_job(args='{"sku":"A1"}')
+
+    (enqueued,) = store.jobs.enqueue([job])
+
+    found = store.listing.get(enqueued.id)
+    assert (enqueued.id, enqueued.created) == (job.id, True)
+    assert (found.state, found.attempts, found.fence, found.args) == (State.QUEUED, 0, 0, '{"sku":"A1"}')
+    assert (found.run_at, found.created_at, found.updated_at) == (START, START, START)
+    assert (found.started_at, found.finished_at) == (None, None)
+
+
+@pytest.mark.proves("JOB-01")
+def test_an_acknowledged_job_is_there_for_another_process(store, open_store, a_job):
+    assert open_store().listing.get(a_job.id).state is State.QUEUED
+
+
+def test_a_job_keeps_everything_that_it_was_given(store):
+    job = new_job(
+        tenant="acme",
+        queue="prices",
+        priority=7,
+        max_attempts=9,
+        lease_us=30 * SECOND,
+        timeout_us=10 * SECOND,
+        job_key="planned",
+        unique=Unique("sku-1"),
+        concurrency_key="shop",
+        concurrency_limit=2,
+        source="shop.example",
+        correlation_id="request-7",
+        tags='["a","b"]',
+        facts='{"sku":"A1"}',
+    )
+    store.jobs.enqueue([job])
+
+    found = store.listing.get(job.id)
+
+    assert (found.tenant, found.queue, found.priority, found.max_attempts) == ("acme", "prices", 7, 9)
+    assert (found.job_key, found.unique_key, found.unique_scope) == ("planned", "sku-1", "while_active")
+    assert (found.concurrency_key, found.source, found.correlation_id) == ("shop", "shop.example", "request-7")
+    assert (json.loads(found.tags), found.facts) == (["a", "b"], '{"sku":"A1"}')
+
+
+def test_a_job_without_a_key_is_its_own_key(store, a_job):
+    assert store.listing.get(a_job.id).job_key == a_job.id
+
+
+def test_many_jobs_are_answered_in_the_order_of_the_request(store):
+    jobs = [new_job(tenant=f"t{n % 3}") for n in range(50)]
+
+    made = store.jobs.enqueue(jobs)
+
+    assert [one.id for one in made] == ids(jobs)
+    assert all(one.created for one in made)
+    assert count(store, "penstock_jobs") == 50
+
+
+def test_an_enqueue_of_nothing_writes_nothing(store):
+    assert store.jobs.enqueue([]) == []
+
+
+@pytest.mark.parametrize("more", [-1, 0, 1])
+def test_a_long_enqueue_is_written_in_chunks_and_answered_whole(store, monkeypatch, more):
+    monkeypatch.setattr(jobs_module, "CHUNK", 10)
+    jobs = [new_job() for _ in range(20 + more)]
+
+    assert [one.id for one in store.jobs.enqueue(jobs)] == ids(jobs)
+    assert count(store, "penstock_jobs") == 20 + more
+
+
+def test_a_chunk_with_one_refused_job_is_not_written_at_all(store):
+    first = new_job(args="1", unique=Unique("k"))
+    store.jobs.enqueue([first])
+
+    with pytest.raises(DuplicateMismatch):
+        store.jobs.enqueue([new_job(), new_job(args="2", unique=Unique("k")), new_job()])
+
+    assert count(store, "penstock_jobs") == 1
+
+
+def test_a_mixed_batch_writes_plain_and_unique_jobs_alike(store):
+    plain, unique = new_job(), new_job(unique=Unique("k"))
+
+    made = store.jobs.enqueue([plain, unique, new_job(unique=Unique("k")), new_job(job_key="planned")])
+
+    assert [one.created for one in made] == [True, True, False, True]
+    assert made[2].id == unique.id
+
+
+@pytest.mark.proves("JOB-11", "CLM-03")
+def test_a_delayed_job_waits_for_its_time(store, clock, worker, make_job):
+    job = make_job(delay_us=90 * SECOND)
+
+    clock.advance(89.999999)
+    assert claim(store, worker) == []
+    clock.advance(0.000001)
+    assert ids(claim(store, worker)) == [job.id]
+
+
+def test_a_job_for_a_moment_has_that_moment(store, clock, worker, make_job):
+    job = make_job(run_at=START + HOUR, delay_us=5)
+
+    assert store.listing.get(job.id).run_at == START + HOUR
+    assert claim(store, worker) == []
+    clock.advance(3600)
+    assert ids(claim(store, worker)) == [job.id]
+
+
+def test_a_moment_in_the_past_is_due_at_once_and_before_younger_ones(store, worker, make_job):
+    later, earlier = make_job(), make_job(run_at=START - HOUR)
+
+    assert ids(claim(store, worker, 2)) == [earlier.id, later.id]
+
+
+def test_the_deadline_counts_from_the_first_time_a_job_may_run(store, make_job):
+    plain = make_job(deadline_us=DAY)
+    delayed = make_job(delay_us=HOUR, deadline_us=DAY)
+    planned = make_job(run_at=START + 2 * HOUR, deadline_us=DAY)
+
+    deadlines = [store.listing.get(job.id).deadline_at - START for job in (plain, delayed, planned)]
+    assert deadlines == [DAY, DAY + HOUR, DAY + 2 * HOUR]
+
+
+def test_a_job_for_a_moment_long_ago_is_not_overdue_at_birth(store, make_job):
+    """The slot of a schedule that was caught up after two weeks still has its time to wait."""
+    job = make_job(run_at=START - 14 * DAY, deadline_us=DAY)
+
+    assert store.listing.get(job.id).deadline_at == START + DAY
+    assert store.leases.expire() == []
+
+
+def test_a_job_may_have_no_deadline(store, clock, make_job):
+    job = make_job(deadline_us=None)
+
+    clock.advance(1000 * 86400)
+    assert store.leases.expire() == []
+    assert store.listing.get(job.id).deadline_at is None
+
+
+def test_many_jobs_have_their_own_times_too(store):
+    """A batch travels another way than a single job."""
+    delayed, planned = new_job(delay_us=HOUR, deadline_us=None), new_job(run_at=START - DAY, deadline_us=HOUR)
+
+    store.jobs.enqueue([delayed, planned])
+
+    one, two = store.listing.get(delayed.id), store.listing.get(planned.id)
+    assert (one.run_at, one.deadline_at) == (START + HOUR, None)
+    assert (two.run_at, two.deadline_at) == (START - DAY, START + HOUR)
+
+
+@pytest.mark.parametrize("text", ["o'brien; drop table x", "100% %s %(now)s", "ключ 🔑", ":now :tenant", '"q"', "a\\b"])
+def test_any_text_is_a_name(store, worker, text):
+    """Quotes, percent signs, parameters and other alphabets mean nothing to the database."""
+    words = {"tenant": text, "queue": text, "task": text, "concurrency_key": text, "concurrency_limit": 1}
+    job = new_job(**words, args=json.dumps({"v": text}), job_key=text, unique=Unique(text), correlation_id=text)
+    store.jobs.enqueue([job, new_job()])
+
+    (lease,) = claim(store, worker, 5, queue=text)
+
+    assert (lease.tenant, lease.task, lease.job_key, json.loads(lease.args)) == (text, text, text, {"v": text})
+    assert ids(store.listing.page(JobFilter(tenant=text, queue=text, task=text, job_key=text)).jobs) == [job.id]

@@ -1,0 +1,113 @@
+"""Tenants take turns: nobody waits behind the backlog of another."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from math import ceil
+
+import pytest
+
+from penstock.engine.lease import shares
+from penstock.stores.claiming import Turn
+from tests.stores.scenes import HOUR, claim, new_job
+
+
+def fill(store, backlog):
+    store.jobs.enqueue([new_job(tenant=tenant) for tenant, jobs in backlog.items() for _ in range(jobs)])
+
+
+@pytest.mark.parametrize(
+    ("tenants", "batch"), [(1, 1), (2, 1), (3, 1), (5, 2), (7, 3), (6, 6), (4, 10), (13, 5)], ids=lambda n: str(n)
+)
+def test_the_first_job_of_each_tenant_waits_for_one_round_at_most(store, worker, tenants, batch):
+    fill(store, {f"t{n:02}": 12 for n in range(tenants)})
+    turn, served = Turn(), set()
+
+    for _ in range(ceil(tenants / batch)):
+        served |= {lease.tenant for lease in store.leases.claim(worker, ["default"], batch, turn)}
+
+    assert len(served) == tenants
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_bound_holds_for_uneven_backlogs_from_any_place_in_the_round(store, worker, seed):
+    rng = random.Random(seed)
+    backlog = {f"t{n}": rng.choice([1, 2, 5, 20]) for n in range(rng.randint(2, 9))}
+    store.jobs.enqueue(
+        [new_job(tenant=t, priority=rng.randint(-2, 2)) for t, jobs in backlog.items() for _ in range(jobs)]
+    )
+    batch, turn, waited = rng.randint(1, 4), Turn(), Counter()
+
+    while leases := store.leases.claim(worker, ["default"], batch, turn):
+        served = Counter(lease.tenant for lease in leases)
+        backlog = {tenant: jobs - served[tenant] for tenant, jobs in backlog.items() if jobs > served[tenant]}
+        waited = Counter({tenant: 0 if served[tenant] else waited[tenant] + 1 for tenant in backlog})
+        assert max(waited.values(), default=0) <= ceil(9 / batch)
+
+    assert not backlog
+
+
+def test_a_newcomer_is_served_before_a_large_backlog_is_done(store, worker):
+    fill(store, {"large": 50})
+    turn = Turn()
+    store.leases.claim(worker, ["default"], 5, turn)
+    fill(store, {"newcomer": 1})
+
+    served = store.leases.claim(worker, ["default"], 5, turn)
+
+    assert "newcomer" in {lease.tenant for lease in served}
+
+
+def test_a_batch_is_shared_evenly_and_filled_up_from_those_who_have_more(store, worker):
+    fill(store, {"a": 20, "b": 20, "c": 1})
+
+    served = Counter(lease.tenant for lease in claim(store, worker, 9))
+
+    assert served == {"a": 5, "b": 3, "c": 1}
+
+
+def test_a_batch_is_full_while_there_is_work_whatever_its_priorities(store, worker):
+    store.jobs.enqueue([new_job(tenant=f"t{n % 2}", priority=n) for n in range(20)])
+
+    assert len(claim(store, worker, 20)) == 20
+
+
+def test_another_tenants_priority_does_not_jump_the_round(store, worker):
+    """Priority orders the jobs of one tenant; it is no weapon against the others."""
+    store.jobs.enqueue([new_job(tenant="loud", priority=100) for _ in range(10)])
+    store.jobs.enqueue([new_job(tenant="quiet", priority=-100)])
+
+    assert {lease.tenant for lease in claim(store, worker, 2)} == {"loud", "quiet"}
+
+
+def test_tenants_with_nothing_due_take_no_turn(store, worker):
+    store.jobs.enqueue([new_job(tenant=f"parked{n}", delay_us=HOUR) for n in range(5)])
+    fill(store, {"zebra": 3})
+
+    assert [lease.tenant for lease in claim(store, worker, 3)] == ["zebra"] * 3
+
+
+def test_tenants_of_every_alphabet_are_in_the_round(store, worker):
+    tenants = {"Zoë", "ant", "éclair", "中文", "🦀", "-", "~", "A b"}
+    fill(store, dict.fromkeys(tenants, 2))
+    turn, served = Turn(), set()
+
+    for _ in range(len(tenants)):
+        served |= {lease.tenant for lease in store.leases.claim(worker, ["default"], 1, turn)}
+
+    assert served == tenants
+
+
+def test_a_tenant_has_a_name(store):
+    """The round starts after the empty name: a job under it would never be found."""
+    with pytest.raises(Exception, match=r"(?i)check constraint"):
+        store.jobs.enqueue([new_job(tenant="")])
+
+
+@pytest.mark.parametrize(("tenants", "batch"), [(1, 5), (3, 5), (5, 3), (4, 4)])
+def test_a_batch_is_given_out_whole_and_nobody_gets_twice_what_another_gets(tenants, batch):
+    parts = [share.limit for share in shares([(f"t{n}", 0) for n in range(tenants)], batch)]
+
+    assert sum(parts) == batch
+    assert max(parts) - min(parts) <= 1
