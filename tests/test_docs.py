@@ -1,0 +1,53 @@
+"""Undocumented is untested: the pages that follow from the code are current, and every link leads somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tools import reference
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(#[^)\s]*)?\)")
+
+
+def test_the_reference_pages_follow_from_the_code():
+    assert reference.main(["--check"]) == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_of_a_page_leads_somewhere(page):
+    broken = [
+        target
+        for target, anchor in LINK.findall(page.read_text("utf-8"))
+        if not _exists(page, target, anchor)
+    ]
+
+    assert broken == []
+
+
+def test_every_page_is_in_the_index():
+    index = (ROOT / "docs" / "index.md").read_text("utf-8")
+
+    missing = [
+        str(page.relative_to(ROOT / "docs"))
+        for page in ROOT.glob("docs/**/*.md")
+        if page.name != "index.md" and str(page.relative_to(ROOT / "docs")) not in index
+    ]
+
+    assert missing == []
+
+
+def _exists(page: Path, target: str, anchor: str) -> bool:
+    path = (page.parent / target).resolve() if target else page
+    if not path.exists():
+        return False
+    headings = re.findall(r"^#+ (.+)$", path.read_text("utf-8"), re.MULTILINE) if path.suffix == ".md" else []
+    return not anchor or anchor[1:] in {_slug(heading) for heading in headings}
+
+
+def _slug(heading: str) -> str:
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")

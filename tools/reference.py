@@ -1,0 +1,102 @@
+"""Writes the reference pages that follow from the code: errors, events, limits.
+
+    python tools/reference.py           write them
+    python tools/reference.py --check   exit 1 if one is not current
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from penstock import errors, events
+from penstock.engine import job, lease, payload, retry, schedule, task, transitions
+from penstock.stores import listing
+
+FOLDER = Path(__file__).parent.parent / "docs" / "reference"
+
+
+def errors_page() -> str:
+    """Every error, as a tree, with its meaning and its exit code."""
+    lines = [
+        "# Errors",
+        "",
+        "Every error is a `penstock.errors.PenstockError` with a `message`, a `hint` (the next step), a stable `code`,",
+        "and its facts as fields.",
+        "",
+        "| error | is a | exit code | meaning |",
+        "|---|---|---|---|",
+    ]
+    for name, kind in vars(errors).items():
+        if inspect.isclass(kind) and issubclass(kind, errors.PenstockError):
+            parents = ", ".join(f"`{base.__name__}`" for base in kind.__bases__)
+            lines.append(f"| `{name}` | {parents} | {kind.exit_code} | {_sentence(kind)} |")
+    return "\n".join(lines) + "\n"
+
+
+def events_page() -> str:
+    """Every event and its fields; every state and its transitions."""
+    lines = [
+        "# Events",
+        "",
+        "Events are written in the transaction of what they describe, and never changed; only retention removes them.",
+        "A task may declare more fields of its arguments and result: `app.task(facts=(\"connector_id\",))`.",
+        "",
+        "| event | fields |",
+        "|---|---|",
+        *(f"| `{name}` | {', '.join(f'`{field}`' for field in fields)} |" for name, fields in events.FIELDS.items()),
+        "",
+        "## States and transitions",
+        "",
+        "| from | verb | to |",
+        "|---|---|---|",
+        *(
+            f"| `{state}` | {verb} | {', '.join(f'`{to}`' for to in sorted(after))} |"
+            for (state, verb), after in transitions.TRANSITIONS.items()
+        ),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def limits_page() -> str:
+    """Every limit with its value."""
+    lines = ["# Limits", "", "What is larger is refused before anything is written.", "", "| limit | value |", "|---|---|"]
+    for module in (payload, task, job, retry, schedule, lease, listing):
+        lines += [f"| `{name}` | {value:,} |" for name, value in _numbers(module)]
+    return "\n".join(lines) + "\n"
+
+
+def _numbers(module: ModuleType) -> list[tuple[str, float]]:
+    ours = {**vars(module)}
+    return [
+        (f"{module.__name__.removeprefix('penstock.')}.{name}", value)
+        for name, value in ours.items()
+        if name.isupper() and not name.startswith("_") and isinstance(value, int | float) and name not in {"KIB", "MIB"}
+    ]
+
+
+def _sentence(kind: type) -> str:
+    return (inspect.getdoc(kind) or "").splitlines()[0]
+
+
+PAGES = {"errors.md": errors_page, "events.md": events_page, "limits.md": limits_page}
+
+
+def main(arguments: list[str]) -> int:
+    """Write the pages, or say which are not current."""
+    stale = []
+    for name, page in PAGES.items():
+        path, text = FOLDER / name, page()
+        if "--check" in arguments:
+            stale += [name] if not path.exists() or path.read_text("utf-8") != text else []
+        else:
+            path.write_text(text, "utf-8")
+    if stale:
+        print(f"Not current: {', '.join(stale)}. Run: python tools/reference.py", file=sys.stderr)
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
