@@ -1,7 +1,7 @@
 """Writes the reference pages that follow from the code: errors, events, limits.
 
-    python tools/reference.py           write them
-    python tools/reference.py --check   exit 1 if one is not current
+python tools/reference.py           write them
+python tools/reference.py --check   exit 1 if one is not current
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def events_page() -> str:
         "# Events",
         "",
         "Events are written in the transaction of what they describe, and never changed; only retention removes them.",
-        "A task may declare more fields of its arguments and result: `app.task(facts=(\"connector_id\",))`.",
+        'A task may declare more fields of its arguments and result: `app.task(facts=("connector_id",))`.',
         "",
         "| event | fields |",
         "|---|---|",
@@ -62,18 +62,28 @@ def events_page() -> str:
 
 def limits_page() -> str:
     """Every limit with its value."""
-    lines = ["# Limits", "", "What is larger is refused before anything is written.", "", "| limit | value |", "|---|---|"]
-    for module in (payload, task, job, retry, schedule, lease, listing):
-        lines += [f"| `{name}` | {value:,} |" for name, value in _numbers(module)]
+    lines = [
+        "# Limits",
+        "",
+        "What is larger is refused before anything is written.",
+        "",
+        "| limit | value |",
+        "|---|---|",
+    ]
+    seen: set[str] = set()
+    for module in (payload, job, task, retry, schedule, lease, listing):
+        for name, value in _numbers(module):
+            if name not in seen:  # a constant is listed where it is declared, not again where it is imported
+                lines.append(f"| `{module.__name__.removeprefix('penstock.')}.{name}` | {value:,} |")
+                seen.add(name)
     return "\n".join(lines) + "\n"
 
 
 def _numbers(module: ModuleType) -> list[tuple[str, float]]:
-    ours = {**vars(module)}
     return [
-        (f"{module.__name__.removeprefix('penstock.')}.{name}", value)
-        for name, value in ours.items()
-        if name.isupper() and not name.startswith("_") and isinstance(value, int | float) and name not in {"KIB", "MIB"}
+        (name, value)
+        for name, value in vars(module).items()
+        if name.isupper() and name[0] != "_" and type(value) in {int, float} and name not in {"KIB", "MIB", "SECOND"}
     ]
 
 

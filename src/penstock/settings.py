@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.errors import InvalidValue
+from penstock.redaction import redact
 
 DAY = 86400.0
 
@@ -69,10 +70,11 @@ class Setting:
     @property
     def shown(self) -> str:
         """The value as people may see it."""
-        if self.figure.secret and self.value and "://" in str(self.value) and "@" in str(self.value):
-            scheme, rest = str(self.value).split("://", 1)
-            return f"{scheme}://***@{rest.rsplit('@', 1)[1]}".split("?", 1)[0]
-        return "" if self.value is None else str(self.value)
+        if self.value is None:
+            return ""
+        if self.figure.secret:
+            return redact(str(self.value).split("?", 1)[0])
+        return str(self.value)
 
 
 class Settings:
@@ -89,11 +91,23 @@ class Settings:
         unknown = sorted(set(project) - {figure.name for figure in FIGURES})
         if unknown:
             known = ", ".join(figure.name for figure in FIGURES)
-            raise InvalidValue(f"[tool.penstock] in {path}", unknown[0], "is not a setting", hint=f"Known are: {known}.")
+            hint = f"Known are: {known}."
+            raise InvalidValue(f"[tool.penstock] in {path}", unknown[0], "is not a setting", hint=hint)
         return cls({figure.name: _resolve(figure, project, path, environ) for figure in FIGURES})
 
     def __getitem__(self, name: str) -> Any:
         return self._values[name].value
+
+    def setting(self, name: str) -> Setting:
+        """One figure with its origin."""
+        return self._values[name]
+
+    def with_flag(self, name: str, value: Any, flag: str) -> Settings:
+        """The same with what a flag of a command says; None says nothing. What makes no sense is refused."""
+        if value is None:
+            return self
+        figure = self._values[name].figure
+        return Settings({**self._values, name: Setting(figure, _parse(figure, value, flag), flag)})
 
     def all(self) -> list[Setting]:
         """Every figure with its origin, in the order of this file."""

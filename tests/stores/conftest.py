@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from penstock.clock import SettableClock
 from penstock.engine.ids import new_id
-from penstock.engine.job import NewJob
+from penstock.engine.job import Lease, NewJob
 from penstock.stores import migrations
 from penstock.stores.opening import open_database
 from penstock.stores.store import Store
-from tests.stores.scenes import START, new_job
+from tests.stores.scenes import START, claim_one, new_job
+from tests.support.postgres import Addressed
 
 
 @pytest.fixture
@@ -24,6 +27,39 @@ def clock(tmp_path: Path) -> SettableClock:
     clock = SettableClock(tmp_path / "clock")
     clock.set(START)
     return clock
+
+
+@pytest.fixture(scope="session")
+def migrated_postgres_url(postgres_server: Addressed) -> Iterator[str]:
+    """A schema with our tables in it, made once: making it anew would be most of the time of most tests."""
+    schema = f"stores_{uuid.uuid4().hex}"
+    with psycopg.connect(postgres_server.url(), autocommit=True) as server:
+        server.execute(f"create schema {schema}")
+        url = postgres_server.url(search_path=schema)
+        with closing(open_database(url)) as database:
+            migrations.migrate(database)
+        yield url
+        server.execute(f"drop schema {schema} cascade")
+
+
+@pytest.fixture
+def clean_postgres_url(migrated_postgres_url: str) -> Iterator[str]:
+    """That schema, empty again after each test."""
+    yield migrated_postgres_url
+    # A transaction that a test left open is a defect of that test, and shows as a lock time-out here.
+    options = "set lock_timeout = '10s'; set penstock.retention = 'on';"
+    with psycopg.connect(migrated_postgres_url, autocommit=True) as connection:
+        tables = connection.execute("select tablename from pg_tables where schemaname = current_schema()").fetchall()
+        ours = {name for (name,) in tables if name.startswith("penstock_")}
+        emptied = [f"delete from {name};" for name in sorted(ours - {"penstock_migrations"})]  # noqa: S608 - names read
+        dropped = [f"drop table {name};" for (name,) in tables if name not in ours]
+        connection.execute(options + "".join(emptied + dropped))
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def database_url(request: pytest.FixtureRequest) -> str:
+    """Each database in turn: what is asked of one is asked of both."""
+    return str(request.getfixturevalue("sqlite_url" if request.param == "sqlite" else "clean_postgres_url"))
 
 
 @pytest.fixture
@@ -57,6 +93,13 @@ def make_job(store: Store) -> Callable[..., NewJob]:
 def a_job(make_job: Callable[..., NewJob]) -> NewJob:
     """One queued job."""
     return make_job()
+
+
+@pytest.fixture
+def lease(store: Store, worker: str, make_job: Callable[..., NewJob]) -> Lease:
+    """The run of one job by the worker."""
+    make_job()
+    return claim_one(store, worker)
 
 
 @pytest.fixture

@@ -29,7 +29,8 @@ def test_an_enqueued_job_is_queued_and_due_now(store):
 
 
 @pytest.mark.proves("JOB-01")
-def test_an_acknowledged_job_is_there_for_another_process(store, open_store, a_job):
+@pytest.mark.usefixtures("store")
+def test_an_acknowledged_job_is_there_for_another_process(open_store, a_job):
     assert open_store().listing.get(a_job.id).state is State.QUEUED
 
 

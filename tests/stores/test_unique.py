@@ -46,8 +46,7 @@ def test_the_same_key_with_other_arguments_is_refused_naming_the_job(store, uniq
 @pytest.mark.parametrize("unique", [ACTIVE, FOREVER, FOR_A_MINUTE], ids=lambda unique: unique.scope)
 def test_keys_are_scoped_by_tenant_and_task(store, unique):
     made = [
-        enqueue(store, unique=unique, tenant=tenant, task=task)
-        for tenant, task in (("a", "x"), ("a", "y"), ("b", "x"))
+        enqueue(store, unique=unique, tenant=tenant, task=task) for tenant, task in (("a", "x"), ("a", "y"), ("b", "x"))
     ]
 
     assert all(one.created for one in made)
@@ -159,7 +158,7 @@ def test_two_tenants_may_plan_the_same_key(store):
 
 
 @pytest.mark.parametrize("unique", [ACTIVE, FOREVER], ids=lambda unique: unique.scope)
-def test_a_plan_that_was_answered_by_a_duplicate_did_not_take_its_key(store, worker, unique):
+def test_a_plan_that_was_answered_by_a_duplicate_did_not_take_its_key(store, unique):
     """Otherwise the key would stand for a job that never existed, and the work would never be done."""
     twin = enqueue(store, unique=unique)
     assert enqueue(store, unique=unique, job_key="plan").id == twin.id

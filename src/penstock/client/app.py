@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, Self, TypedDict, TypeVar, Unpack, overload
 
-from penstock.clock import Clock
 from penstock.client.context import Context
 from penstock.client.desk import Desk
+from penstock.client.doors import require_off_loop
 from penstock.client.handle import Handle
 from penstock.client.principal import Principal
-from penstock.client.task import Call, Task, planned
+from penstock.client.task import Call, Task, planned, tell_enqueued
+from penstock.clock import Clock
 from penstock.engine.retry import Retry
 from penstock.engine.schedule import Overlap, ScheduleSpec
 from penstock.engine.task import (
@@ -23,6 +26,7 @@ from penstock.engine.task import (
     Isolation,
     TaskOptions,
     UniqueBy,
+    check_tags,
 )
 from penstock.engine.words import Duration, us
 from penstock.errors import InvalidValue, UnknownTask
@@ -51,6 +55,18 @@ class Decorator(Protocol):
     def __call__(self, function: Callable[P, Coroutine[Any, Any, R]]) -> Task[P, R]: ...
     @overload
     def __call__(self, function: Callable[P, R]) -> Task[P, R]: ...
+
+
+class ScheduleOptions(TypedDict, total=False):
+    """How a schedule behaves, for those who check types: the words of `Penstock.schedule`."""
+
+    tz: str
+    coalesce: bool
+    misfire_grace: Duration | None
+    overlap: Overlap
+    max_runtime: Duration | None
+    attempts: int | None
+    tenant: str
 
 
 class Penstock:
@@ -104,6 +120,8 @@ class Penstock:
         chosen: dict[str, Any] = {}
         if deadline is not _NOT_SAID:
             chosen["deadline_us"] = None if deadline is None else us(deadline, what="deadline", minimum=1)
+        if isinstance(unique, UniqueBy):
+            _ = unique.period_us  # parsed when it is needed, and refused now
         options = TaskOptions(
             queue=queue,
             priority=priority,
@@ -114,7 +132,7 @@ class Penstock:
             timeout_us=None if timeout is None else us(timeout, what="timeout", minimum=0.001),
             lease_us=lease_us,
             isolation=isolation,
-            tags=tuple(tags),
+            tags=check_tags(tags),
             facts=tuple(facts),
             **chosen,
         )
@@ -126,8 +144,9 @@ class Penstock:
 
     def _register(self, task: Task[..., Any]) -> Task[..., Any]:
         known = self.tasks.get(task.name)
-        if known is not None and known.function.__qualname__ != task.function.__qualname__:
-            raise InvalidValue("task", task.name, "is declared twice", hint="Give one of them another name=.")
+        if known is not None and _place(known.function) != _place(task.function):
+            where = f"is declared twice, in {_place(known.function)} and in {_place(task.function)}"
+            raise InvalidValue("task", task.name, where, hint="Give one of them another name=.")
         self.tasks[task.name] = task
         return task
 
@@ -139,15 +158,41 @@ class Penstock:
         known = f"Did you mean {near[0]!r}?" if near else f"Known are: {', '.join(sorted(self.tasks)) or 'none'}."
         raise UnknownTask(name, hint=known)
 
-    def enqueue_many(self, calls: Iterable[Call[R]]) -> list[Handle[R]]:
+    def enqueue_many(self, calls: Iterable[Call[R]], *, connection: Any = None) -> list[Handle[R]]:
         """Write many jobs at once and return their handles in order; uniqueness holds inside the batch too."""
-        ready = list(calls)
-        made = self.store.jobs.enqueue([call.job for call in ready])
+        require_off_loop("enqueue_many", "app.aenqueue_many(...)")
+        return self._enqueue_many(list(calls), connection)
+
+    async def aenqueue_many(self, calls: Iterable[Call[R]]) -> list[Handle[R]]:
+        """The same without blocking the event loop."""
+        return await asyncio.to_thread(self._enqueue_many, list(calls), None)
+
+    def _enqueue_many(self, calls: list[Call[R]], connection: Any) -> list[Handle[R]]:
+        for call in calls:
+            if call.task.app is not self:
+                raise InvalidValue("task", call.task.name, "belongs to another app")
+        made = self.store_on(connection).jobs.enqueue([call.job for call in calls])
+        for one, call in zip(made, calls, strict=True):
+            tell_enqueued(call.job, one)
         return [
             Handle(self.store, one.id, created=one.created, values=call.task.signature.result)
-            for one, call in zip(made, ready, strict=True)
+            for one, call in zip(made, calls, strict=True)
         ]
 
+    @overload
+    def schedule(
+        self, name: str, cron: str, task: Task[[], Any], **options: Unpack[ScheduleOptions]
+    ) -> ScheduleSpec: ...
+    @overload
+    def schedule(
+        self,
+        name: str,
+        cron: str,
+        task: Task[..., Any],
+        *,
+        args: Mapping[str, Any],
+        **options: Unpack[ScheduleOptions],
+    ) -> ScheduleSpec: ...
     def schedule(  # noqa: PLR0913 - the options of a schedule, each with a name
         self,
         name: str,
@@ -176,6 +221,9 @@ class Penstock:
             max_attempts=attempts or task.options.retry.attempts,
             timeout_us=None if runtime is None else round(runtime * 1_000_000),
         )
+        known = self.schedules.get(name)
+        if known is not None and known[0] != spec:
+            raise InvalidValue("schedule", name, "is declared twice", hint="Give one of them another name.")
         self.schedules[name] = (spec, template)
         return spec
 
@@ -193,8 +241,23 @@ class Penstock:
 
         return run_worker(self, **options)
 
+    @contextmanager
+    def moved_to(self, database_url: str, *, clock: Clock | None = None) -> Iterator[Self]:
+        """Work on another database for a while, as a test does; afterwards all is as it was before."""
+        before = (self._url, self._clock, self._store)
+        self._url, self._clock, self._store = database_url, clock, None
+        try:
+            yield self
+        finally:
+            self.close()
+            self._url, self._clock, self._store = before
+
     def close(self) -> None:
         """Close what is open. The app can be used again."""
         if self._store is not None:
             self._store.close()
             self._store = None
+
+
+def _place(function: Callable[..., Any]) -> str:
+    return f"{function.__module__}.{function.__qualname__}"

@@ -6,6 +6,7 @@ import inspect
 import typing
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from types import NoneType
 from typing import Any
 
 from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
@@ -24,23 +25,23 @@ class Values:
     def __init__(self, hint: Any, what: str) -> None:
         self._what = what
         try:
-            self._adapter: TypeAdapter[Any] = TypeAdapter(Any if hint is None.__class__ else hint)
+            self._adapter = _adapter(Any if hint is NoneType else hint)
         except PydanticUserError as error:
-            why = f"has no JSON form: {str(error).splitlines()[0]}"
+            why = f"has no JSON form: {_first_line(error)}"
             raise InvalidValue(what, hint, why, hint="Use JSON types, dataclasses or pydantic models.") from None
 
     def dump(self, value: Any, limit_bytes: int) -> str:
         """Canonical JSON of a value; refuses what cannot be stored identically everywhere."""
         try:
-            plain = self._adapter.dump_python(value, mode="json", warnings="error")
-        except Exception as error:  # pydantic raises several kinds here, all meaning the same
+            (plain,) = self._adapter.dump_python((value,), mode="json", warnings="error")
+        except Exception as error:  # noqa: BLE001 - pydantic raises several kinds here, all meaning the same
             why = f"a {type(value).__name__} does not fit its annotation or has no JSON form"
-            raise InvalidPayload(self._what, why, hint=str(error).splitlines()[0]) from None
+            raise InvalidPayload(self._what, why, hint=_first_line(error)) from None
         return check(plain, root=self._what, limit_bytes=limit_bytes)
 
     def load(self, text: str) -> Any:
         """The value behind a JSON text."""
-        return self._adapter.validate_json(text)
+        return self._adapter.validate_json(f"[{text}]")[0]
 
 
 class Signature:
@@ -54,6 +55,11 @@ class Signature:
             if parameter.kind in _VARIADIC or parameter.kind is inspect.Parameter.POSITIONAL_ONLY:
                 why = "is variadic or has no name of its own"
                 raise InvalidValue(f"task {name}", str(parameter), why, hint="Name every argument of a task.")
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all parameters, the context among them."""
+        return [parameter.name for parameter in self._parameters]
 
     @cached_property
     def hints(self) -> dict[str, Any]:
@@ -74,36 +80,43 @@ class Signature:
     @cached_property
     def result(self) -> Values:
         """The result and its JSON form."""
-        hint = self.hints.get("return", Any)
-        return Values(hint, "result")
+        return Values(self.hints.get("return", Any), "result")
 
     def dump(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         """The arguments of a call as canonical JSON, and as plain values; refuses what does not fit."""
         try:
             bound = self._bare.bind(*args, **kwargs)
         except TypeError as error:
-            raise InvalidPayload("args", str(error), hint=f"The task is {self._name}{self._bare}.") from None
+            raise InvalidPayload("args", str(error), hint=self._reminder) from None
         bound.apply_defaults()
         return self._stored(bound.arguments, strict=True)
 
     def dump_plain(self, values: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         """The same for arguments that come as JSON values, from a command line or another language."""
-        return self._stored(dict(values), strict=False)
+        parameters = self._bare.parameters.values()
+        defaults = {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}
+        return self._stored(defaults | dict(values), strict=False)
 
     def load(self, text: str) -> dict[str, Any]:
         """The arguments of a run."""
-        loaded: dict[str, Any] = self._adapter.validate_json(text)
+        loaded: dict[str, Any] = self._adapter.validate_json(f"[{text}]")[0]
         return loaded
 
     def _stored(self, values: dict[str, Any], *, strict: bool) -> tuple[str, dict[str, Any]]:
+        adapter = self._adapter
         try:
-            valid = self._adapter.validate_python(values, strict=strict)
+            valid = adapter.validate_python((values,), strict=strict)
+            (plain,) = adapter.dump_python(valid, mode="json")
         except ValidationError as error:
-            problem = error.errors(include_url=False, include_input=False)[0]
-            path = ".".join(["args", *map(str, problem["loc"])])
-            raise InvalidPayload(path, problem["msg"], hint=f"The task is {self._name}{self._bare}.") from None
-        plain = self._adapter.dump_python(valid, mode="json")
+            path, why = problem_of(error)
+            raise InvalidPayload(path, why, hint=self._reminder) from None
+        except ValueError as error:  # what has no JSON form, such as raw bytes in a model that says nothing of them
+            raise InvalidPayload("args", f"have no JSON form: {_first_line(error)}", hint=self._reminder) from None
         return check(plain, root="args", limit_bytes=ARGS_LIMIT_BYTES), plain
+
+    @property
+    def _reminder(self) -> str:
+        return f"The task is {self._name}{self._bare}."
 
     @cached_property
     def _bare(self) -> inspect.Signature:
@@ -111,7 +124,7 @@ class Signature:
         return inspect.Signature(self._parameters[1:] if self.takes_context else self._parameters)
 
     @cached_property
-    def _adapter(self) -> TypeAdapter[Any]:
+    def _adapter(self) -> TypeAdapter[tuple[Any]]:
         hints: dict[str, Any] = {}
         for parameter in self._bare.parameters.values():
             hint = self.hints.get(parameter.name, Any)
@@ -120,7 +133,23 @@ class Signature:
         shape = TypedDict(f"{self._name} arguments", hints)  # type: ignore[misc] # made at run time
         shape.__pydantic_config__ = _CONFIG  # type: ignore[attr-defined]
         try:
-            return TypeAdapter(shape)
+            return _adapter(shape)
         except PydanticUserError as error:
-            why = f"has an argument without a JSON form: {str(error).splitlines()[0]}"
+            why = f"has an argument without a JSON form: {_first_line(error)}"
             raise InvalidValue("task", self._name, why, hint="Use JSON types, dataclasses or models.") from None
+
+
+def _adapter(hint: Any) -> TypeAdapter[tuple[Any]]:
+    """An adapter for one value. Its settings hold only inside a type that has none of its own: hence the tuple."""
+    one: Any = tuple.__class_getitem__(hint)
+    return TypeAdapter(one, config=_CONFIG)
+
+
+def problem_of(error: ValidationError) -> tuple[str, str]:
+    """Where arguments do not fit, as `args.items.3`, and why. What was given is not repeated: it may be a secret."""
+    problem = error.errors(include_url=False, include_input=False)[0]
+    return ".".join(["args", *map(str, problem["loc"][1:])]), problem["msg"]
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

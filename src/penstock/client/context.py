@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import time
 import typing
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Coroutine, Generator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
 from penstock.client.arguments import Values
+from penstock.client.doors import is_async, require_off_loop
+from penstock.client.facts import facts_of
 from penstock.client.transaction import Tx
 from penstock.engine.keys import JobKey, effect_key
-from penstock.engine.payload import EFFECT_LIMIT_BYTES, PROGRESS_LIMIT_BYTES, check
+from penstock.engine.payload import EFFECT_LIMIT_BYTES, PROGRESS_LIMIT_BYTES, RESULT_LIMIT_BYTES, check
 from penstock.engine.settlement import Finish, Settlement
 from penstock.engine.transitions import State
 from penstock.errors import (
@@ -27,6 +30,7 @@ from penstock.errors import (
     InvalidPayload,
     InvalidValue,
     LeaseLost,
+    Permanent,
     ResultTooLarge,
     TimedOut,
     WrongDoor,
@@ -94,8 +98,12 @@ class Context:
     worker: str = ""
     settled: bool = False
     """The job was settled by a commit of its own."""
+    facts: tuple[str, ...] = ()
+    """The fields of its result that the events of the job carry."""
+    started: float = 0.0
+    """When the run began, on the monotonic clock."""
 
-    def effect(
+    def effect(  # noqa: PLR0913 - what an effect may need, each with a name
         self,
         name: str,
         function: Callable[..., R],
@@ -113,11 +121,19 @@ class Context:
         `verify(result)` may say that a recorded result does not hold any more, and the effect is done again.
         """
         self._off_loop("effect")
+        for given in (function, recover, verify):
+            _refuse_async(name, given)
         how = _Effect(name, partial(function, *args, **kwargs), function, recover, verify, at_most_once)
         done: R = self._walk(self._effect(how, key, args, kwargs))
         return done
 
+    @overload
     async def aeffect(
+        self, name: str, function: Callable[..., Coroutine[Any, Any, R]], *args: Any, **options: Any
+    ) -> R: ...
+    @overload
+    async def aeffect(self, name: str, function: Callable[..., R], *args: Any, **options: Any) -> R: ...
+    async def aeffect(  # noqa: PLR0913 - as above
         self,
         name: str,
         function: Callable[..., Any],
@@ -193,35 +209,42 @@ class Context:
 
     def _record(self, key: str, value: Any, name: str, values: Values) -> Steps[Any]:
         """Record a result, and return it as a replay would: the first run sees what every later one will."""
-        text = values.dump(value, limit_bytes=2**31)
+        try:
+            text = values.dump(value, limit_bytes=2**31)
+        except InvalidPayload as error:
+            message = f"The effect {name!r} is done, but its result cannot be recorded: {error}"
+            raise Permanent(message, hint="Give its function a return annotation that its result fits.") from error
         yield _Store(partial(self.store.effects.settle, self.job, key, text))
-        if len(text) > EFFECT_LIMIT_BYTES:
+        if len(text.encode()) > EFFECT_LIMIT_BYTES:
             raise _too_large(name)
         return values.load(text)
 
-    def _commit(
-        self, name: str, function: Callable[..., Any], args: Any, kwargs: Any, *, settle: bool
-    ) -> Steps[Any]:
+    def _commit(self, name: str, function: Callable[..., Any], args: Any, kwargs: Any, *, settle: bool) -> Steps[Any]:
         self.signals.check(self.job, "commit")
         if inspect.iscoroutinefunction(function):
             message = f"The function of the commit {name!r} is asynchronous."
             raise WrongDoor(message, hint="Make it a plain def: it runs inside a transaction and must not wait.")
         values = _values_of(function)
         key = effect_key(JobKey(self.job.job_key), f"commit:{name}", [])
+        limit = RESULT_LIMIT_BYTES if settle else EFFECT_LIMIT_BYTES
 
         def act(connection: Connection) -> str:
-            return values.dump(function(Tx(connection, self), *args, **kwargs), limit_bytes=EFFECT_LIMIT_BYTES)
+            return values.dump(function(Tx(connection, self), *args, **kwargs), limit_bytes=limit)
 
         def work(connection: Connection) -> str | None:
             _, text = self.store.effects.commit_on(connection, self.job, key, f"commit:{name}", act)
             if settle:
-                step = Finish(State.SUCCEEDED, result=text)
-                self.store.leases.settle_on(connection, [Settlement(self.job, step)], self.worker)
+                self.store.leases.settle_on(connection, [self._settlement(text)], self.worker)
             return text
 
         text = yield _Store(partial(self.store.effects.under, self.job, "commit", work))
         self.settled = self.settled or settle
         return None if text is None else values.load(text)
+
+    def _settlement(self, text: str | None) -> Settlement:
+        """The success of this run with the result of its commit."""
+        step = Finish(State.SUCCEEDED, result=text, facts=facts_of(self.facts, self.job.facts, text))
+        return Settlement(self.job, step, time.monotonic() - self.started if self.started else None)
 
     def _stage(self, to: str, machine: StageMachine) -> Steps[str]:
         self.signals.check(self.job, "stage")
@@ -243,7 +266,9 @@ class Context:
             return effect_key(JobKey(self.job.job_key), name, [list(args), kwargs])
         except InvalidPayload as error:
             hint = "Give the effect a key= of its own that tells it from the others of this job."
-            raise InvalidPayload(f"effect {name!r}", f"its arguments have no canonical JSON: {error.why}", hint=hint) from None
+            raise InvalidPayload(
+                f"effect {name!r}", f"its arguments have no canonical JSON: {error.why}", hint=hint
+            ) from None
 
     def _walk(self, steps: Steps[T]) -> T:
         """Take the steps on this thread."""
@@ -253,7 +278,6 @@ class Context:
             while True:
                 try:
                     answer = step.act()
-                    _refuse_coroutine(answer)
                 except BaseException as error:  # noqa: BLE001 - the steps decide what an error means
                     step = steps.throw(error)
                 else:
@@ -276,18 +300,13 @@ class Context:
             return end.value  # type: ignore[no-any-return]
 
     async def _astep(self, step: _Store | _Call) -> Any:
-        if isinstance(step, _Call) and _is_async(step.act):
+        if isinstance(step, _Call) and is_async(step.act):
             return await step.act()
         answer = await asyncio.to_thread(step.act)
         return await answer if inspect.isawaitable(answer) else answer
 
     def _off_loop(self, door: str) -> None:
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return
-        message = f"ctx.{door} would block the event loop and every other job on it."
-        raise WrongDoor(message, hint=f"Write: await ctx.a{door}(...)")
+        require_off_loop(f"ctx.{door}", f"ctx.a{door}(...)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,15 +321,9 @@ class _Effect:
     at_most_once: bool
 
 
-def _is_async(act: Callable[[], Any]) -> bool:
-    inner = act.func if isinstance(act, partial) else act
-    return inspect.iscoroutinefunction(inner) or inspect.iscoroutinefunction(getattr(inner, "func", None))
-
-
-def _refuse_coroutine(answer: Any) -> None:
-    if inspect.iscoroutine(answer):
-        answer.close()
-        message = "An asynchronous function was given to a plain effect."
+def _refuse_async(name: str, function: Callable[..., Any] | None) -> None:
+    if function is not None and is_async(function):
+        message = f"An asynchronous function was given to the plain effect {name!r}."
         raise WrongDoor(message, hint="Make the task async def and write: await ctx.aeffect(...)")
 
 

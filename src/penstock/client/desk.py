@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock import events
-from penstock.clock import SECOND
+from penstock.client.timeline import timeline
+from penstock.engine.ids import is_id
 from penstock.engine.job import DEFAULT_TENANT
 from penstock.engine.transitions import State
 from penstock.engine.why import Surroundings, Why, why
-from penstock.errors import AlreadyRequeued, Conflict, Forbidden
+from penstock.errors import AlreadyRequeued, Conflict, Forbidden, NotFound
 from penstock.events import Event
 from penstock.stores.jobs import Requeue
 from penstock.stores.listing import JobFilter, Page
@@ -34,7 +35,7 @@ class Desk:
 
     def get(self, job_id: str) -> Job:
         """One job."""
-        return self._store.listing.get(job_id, self._who.tenant)
+        return self._store.listing.get(_known_form(job_id), self._who.tenant)
 
     def page(self, wanted: JobFilter | None = None, *, after: str | None = None, limit: int = 50) -> Page:
         """Jobs by a filter, the newest first, a page at a time."""
@@ -60,15 +61,19 @@ class Desk:
 
     def cancel(self, job_id: str, reason: str = "cancelled on request") -> State:
         """Cancel a job: at once where it waits, by a signal where it runs."""
-        return self._store.jobs.cancel(job_id, tenant=self._who.tenant, reason=reason, actor=self._who.actor)
+        return self._store.jobs.cancel(
+            _known_form(job_id), tenant=self._who.tenant, reason=reason, actor=self._who.actor
+        )
 
     def requeue(self, job_id: str, *, correlation_id: str | None = None, fresh: bool = False) -> Enqueued:
         """Give a dead letter another life. It takes support or an admin, and can be done once."""
         self._require("requeue")
         how = Requeue(self._who.actor, self._who.reason, correlation_id, fresh)
-        return self._store.jobs.requeue(job_id, how, tenant=self._who.tenant)
+        return self._store.jobs.requeue(_known_form(job_id), how, tenant=self._who.tenant)
 
-    def requeue_all(self, wanted: JobFilter | None = None, *, limit: int = 10_000, fresh: bool = False) -> list[Enqueued]:
+    def requeue_all(
+        self, wanted: JobFilter | None = None, *, limit: int = 10_000, fresh: bool = False
+    ) -> list[Enqueued]:
         """Requeue every dead letter of a filter that nobody requeued yet; conflicts are left where they are."""
         self._require("requeue")
         asked = replace(self._scoped(wanted or JobFilter()), state=State.DEAD, not_requeued=True)
@@ -100,24 +105,8 @@ class Desk:
             raise
 
 
-def timeline(job: Job, written: list[Event]) -> list[Event]:
-    """The events of a job in order: those that were written, and those that its row tells."""
-    first = Event(events.JOB_QUEUED, job.tenant, job.id, at=job.created_at, data={"job_id": job.id, "tenant_id": job.tenant})
-    return [first, *written, *_told_by_row(job)]
-
-
-def _told_by_row(job: Job) -> list[Event]:
-    """What no event was written for: the run that goes on, or the only one of a job that succeeded at once."""
-    alone = job.state is State.SUCCEEDED and job.fence == 1
-    if not alone and job.state is not State.RUNNING:
-        return []
-    holder = job.lease_owner or job.worker_id
-    begun = {"job_id": job.id, "attempt": job.attempts, "worker": holder}
-    told = [Event(events.JOB_STARTED, job.tenant, job.id, job.attempts, job.fence, holder, at=job.leased_at, data=begun)]
-    if alone:
-        seconds = ((job.finished_at or 0) - (job.leased_at or 0)) / SECOND
-        done = {"job_id": job.id, "duration_seconds": seconds}
-        told.append(
-            Event(events.JOB_COMPLETED, job.tenant, job.id, job.attempts, job.fence, holder, at=job.finished_at, data=done)
-        )
-    return told
+def _known_form(job_id: str) -> str:
+    """What does not even look like an id names no job; PostgreSQL would not compare it."""
+    if not is_id(job_id):
+        raise NotFound("job", job_id)
+    return job_id

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from penstock.client.doors import require_off_loop
 from penstock.engine.transitions import FINAL, State
 from penstock.errors import JobFailed, ResultTimeout
 
@@ -15,13 +16,13 @@ if TYPE_CHECKING:
     from penstock.engine.job import Job
     from penstock.stores.store import Store
 
-R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
 
 FIRST_WAIT_SECONDS = 0.005
 LONGEST_WAIT_SECONDS = 0.25
 
 
-class Handle(Generic[R]):
+class Handle(Generic[R_co]):
     """One job, as the one who enqueued it sees it."""
 
     def __init__(self, store: Store, job_id: str, *, created: bool, values: Values | None = None) -> None:
@@ -36,35 +37,49 @@ class Handle(Generic[R]):
 
     def job(self) -> Job:
         """The job as it stands now."""
-        return self._store.listing.get(self.id)
+        require_off_loop("handle.job", "handle.ajob()")
+        return self._read()
+
+    async def ajob(self) -> Job:
+        """The job as it stands now, without blocking the event loop."""
+        return await asyncio.to_thread(self._read)
 
     def state(self) -> State:
         """Where the job is now."""
-        return self.job().state
+        require_off_loop("handle.state", "handle.astate()")
+        return self._read().state
 
     async def astate(self) -> State:
         """Where the job is now, without blocking the event loop."""
-        return await asyncio.to_thread(self.state)
+        return (await self.ajob()).state
 
-    def result(self, timeout: float | None = None) -> R:
+    def result(self, timeout: float | None = None) -> R_co:
         """Wait for the job and return its result; raises JobFailed where it has none."""
+        require_off_loop("handle.result", "handle.aresult(...)")
         for wait in _waits(timeout):
             job = self.job()
             if job.state in FINAL:
                 return self._value_of(job)
+            if wait is None:
+                raise ResultTimeout(self.id, job.state, timeout or 0)
             time.sleep(wait)
-        raise ResultTimeout(self.id, self.state(), timeout or 0)
+        raise AssertionError  # the waits end with None
 
-    async def aresult(self, timeout: float | None = None) -> R:  # noqa: ASYNC109 - the same word as its plain twin
+    async def aresult(self, timeout: float | None = None) -> R_co:  # noqa: ASYNC109 - the same word as its plain twin
         """Wait for the job without blocking the event loop."""
         for wait in _waits(timeout):
-            job = await asyncio.to_thread(self.job)
+            job = await self.ajob()
             if job.state in FINAL:
                 return self._value_of(job)
+            if wait is None:
+                raise ResultTimeout(self.id, job.state, timeout or 0)
             await asyncio.sleep(wait)
-        raise ResultTimeout(self.id, await self.astate(), timeout or 0)
+        raise AssertionError  # as above
 
-    def _value_of(self, job: Job) -> R:
+    def _read(self) -> Job:
+        return self._store.listing.get(self.id)
+
+    def _value_of(self, job: Job) -> R_co:
         if job.state is not State.SUCCEEDED:
             raise JobFailed(job.id, job.state, job.reason, error_of(job))
         value: Any = None if job.result is None or self._values is None else self._values.load(job.result)
@@ -78,10 +93,14 @@ def error_of(job: Job) -> dict[str, Any] | None:
     return {"class": job.error_class, "code": job.error_code, "message": job.error_message}
 
 
-def _waits(timeout: float | None) -> Iterator[float]:
+def _waits(timeout: float | None) -> Iterator[float | None]:
+    """How long to wait after each look, a little longer every time; None after the last look."""
     until = None if timeout is None else time.monotonic() + timeout
     wait = FIRST_WAIT_SECONDS
-    yield wait
-    while until is None or time.monotonic() < until:
+    while True:
+        left = wait if until is None else until - time.monotonic()
+        if left <= 0:
+            yield None
+            return
+        yield min(wait, left)
         wait = min(wait * 1.5, LONGEST_WAIT_SECONDS)
-        yield wait

@@ -5,38 +5,45 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
-import json
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from penstock.client.arguments import Signature
 from penstock.client.context import current
+from penstock.client.doors import require_off_loop
+from penstock.client.facts import facts_of_arguments
 from penstock.client.handle import Handle
+from penstock.clock import Instant
 from penstock.engine.ids import new_id
-from penstock.engine.job import DEFAULT_TENANT, NewJob, Unique
+from penstock.engine.job import DEFAULT_TENANT, Enqueued, NewJob, Unique
 from penstock.engine.keys import digest
 from penstock.engine.payload import canonical
 from penstock.engine.task import By, TaskOptions, UniqueBy, check_key, check_name, check_priority, check_tags
 from penstock.engine.words import Duration, us
-from penstock.errors import InvalidValue, WrongDoor
+from penstock.errors import InvalidValue, Refused
 
 if TYPE_CHECKING:
     from penstock.client.app import Penstock
 
 P = ParamSpec("P")
-R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+
+log = logging.getLogger("penstock.client")
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 KEY_SHOWN_CHARS = 200
 """A unique key of several values longer than this is kept as its digest."""
 
 
 @dataclass(frozen=True, slots=True)
-class Call(Generic[R]):
+class Call(Generic[R_co]):
     """A call of a task that is ready to be enqueued."""
 
-    task: Task[..., R]
+    task: Task[..., R_co]
     job: NewJob
 
 
@@ -58,7 +65,7 @@ class CallOptions:
     connection: Any = None
 
 
-class Task(Generic[P, R]):
+class Task(Generic[P, R_co]):
     """A function under a name, with the options of its jobs. Calling it just calls the function."""
 
     def __init__(self, app: Penstock, function: Callable[..., Any], name: str, options: TaskOptions) -> None:
@@ -69,6 +76,8 @@ class Task(Generic[P, R]):
         self.options = options
         self.signature = Signature(function, name)
         self.is_async = inspect.iscoroutinefunction(function)
+        for what, chosen in (("unique", options.unique), ("concurrency", options.concurrency)):
+            _require_arguments(what, None if chosen is None else chosen.by, self.signature.names)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the function here and now, without a job."""
@@ -77,15 +86,15 @@ class Task(Generic[P, R]):
     def __repr__(self) -> str:
         return f"<Task {self.name}>"
 
-    def enqueue(self, *args: P.args, **kwargs: P.kwargs) -> Handle[R]:
+    def enqueue(self, *args: P.args, **kwargs: P.kwargs) -> Handle[R_co]:
         """Write a job that calls the function with these arguments, and return its handle."""
         return BoundTask(self, CallOptions()).enqueue(*args, **kwargs)
 
-    async def aenqueue(self, *args: P.args, **kwargs: P.kwargs) -> Handle[R]:
+    async def aenqueue(self, *args: P.args, **kwargs: P.kwargs) -> Handle[R_co]:
         """The same without blocking the event loop."""
         return await BoundTask(self, CallOptions()).aenqueue(*args, **kwargs)
 
-    def call(self, *args: P.args, **kwargs: P.kwargs) -> Call[R]:
+    def call(self, *args: P.args, **kwargs: P.kwargs) -> Call[R_co]:
         """A call for `app.enqueue_many`."""
         return BoundTask(self, CallOptions()).call(*args, **kwargs)
 
@@ -104,7 +113,7 @@ class Task(Generic[P, R]):
         correlation_id: str | None = None,
         tags: Sequence[str] = (),
         connection: Any = None,
-    ) -> BoundTask[P, R]:
+    ) -> BoundTask[P, R_co]:
         """The task with other options for one call.
 
         `connection` is a connection of the caller's: the job commits or rolls back with the caller's rows.
@@ -116,27 +125,33 @@ class Task(Generic[P, R]):
         return BoundTask(self, said)
 
 
-class BoundTask(Generic[P, R]):
+class BoundTask(Generic[P, R_co]):
     """A task with the options of one call."""
 
-    def __init__(self, task: Task[P, R], said: CallOptions) -> None:
+    def __init__(self, task: Task[P, R_co], said: CallOptions) -> None:
         self._task = task
         self._said = said
 
-    def enqueue(self, *args: P.args, **kwargs: P.kwargs) -> Handle[R]:
+    def enqueue(self, *args: P.args, **kwargs: P.kwargs) -> Handle[R_co]:
         """Write the job, and return its handle."""
-        _require_off_loop(self._task.name)
+        require_off_loop(f"{self._task.name}.enqueue", f"{self._task.name}.aenqueue(...)")
         return self._enqueue(self.build(args, kwargs))
 
-    async def aenqueue(self, *args: P.args, **kwargs: P.kwargs) -> Handle[R]:
+    async def aenqueue(self, *args: P.args, **kwargs: P.kwargs) -> Handle[R_co]:
         """The same without blocking the event loop."""
-        return await asyncio.to_thread(self._enqueue, self.build(args, kwargs))
+        job = self.build(args, kwargs)
+        if self._said.connection is not None:
+            return self._enqueue(job)  # a connection of the caller's belongs to the caller's thread
+        return await asyncio.to_thread(self._enqueue, job)
 
-    def call(self, *args: P.args, **kwargs: P.kwargs) -> Call[R]:
+    def call(self, *args: P.args, **kwargs: P.kwargs) -> Call[R_co]:
         """A call for `app.enqueue_many`."""
+        if self._said.connection is not None:
+            message = "A call for enqueue_many has no connection of its own: all of them are written together."
+            raise Refused(message, hint="Write: app.enqueue_many(calls, connection=...)")
         return Call(self._task, self.build(args, kwargs))
 
-    def enqueue_plain(self, values: Mapping[str, Any]) -> Handle[R]:
+    def enqueue_plain(self, values: Mapping[str, Any]) -> Handle[R_co]:
         """Write the job from JSON values, as a command line or another language gives them."""
         text, plain = self._task.signature.dump_plain(values)
         return self._enqueue(self._job(text, plain))
@@ -146,9 +161,10 @@ class BoundTask(Generic[P, R]):
         text, plain = self._task.signature.dump(args, kwargs)
         return self._job(text, plain)
 
-    def _enqueue(self, job: NewJob) -> Handle[R]:
+    def _enqueue(self, job: NewJob) -> Handle[R_co]:
         store = self._task.app.store_on(self._said.connection)
         (made,) = store.jobs.enqueue([job])
+        tell_enqueued(job, made)
         return Handle(self._task.app.store, made.id, created=made.created, values=self._task.signature.result)
 
     def _job(self, text: str, plain: dict[str, Any]) -> NewJob:
@@ -156,7 +172,8 @@ class BoundTask(Generic[P, R]):
         running = current.get()
         parent = running.job if running is not None else None
         tenant = said.tenant or (parent.tenant if parent else DEFAULT_TENANT)
-        inherited = (parent.correlation_id or parent.id) if parent else None
+        correlation_id = said.correlation_id or ((parent.correlation_id or parent.id) if parent else None)
+        source = options.source(plain) if callable(options.source) else options.source
         limit = options.concurrency
         return NewJob(
             id=new_id(),
@@ -166,20 +183,28 @@ class BoundTask(Generic[P, R]):
             queue=check_name("queue", said.queue or options.queue),
             priority=check_priority(options.priority if said.priority is None else said.priority),
             delay_us=0 if said.delay is None else us(said.delay, what="delay"),
-            run_at=None if said.run_at is None else _instant(said.run_at),
+            run_at=_run_at(said),
             max_attempts=options.retry.attempts,
             lease_us=options.lease_us,
-            timeout_us=None if said.timeout is None else us(said.timeout, what="timeout"),
-            deadline_us=options.deadline_us if said.deadline is None else us(said.deadline, what="deadline"),
+            timeout_us=None if said.timeout is None else us(said.timeout, what="timeout", minimum=0.001),
+            deadline_us=options.deadline_us if said.deadline is None else us(said.deadline, what="deadline", minimum=1),
             job_key=None if said.job_key is None else check_key("job_key", said.job_key),
             unique=_unique(options.unique, said.unique, plain),
             concurrency_key=None if limit is None else self._task.name + _suffix(limit.by, plain),
             concurrency_limit=None if limit is None else limit.limit,
-            source=options.source(plain) if callable(options.source) else options.source,
-            correlation_id=said.correlation_id or inherited,
-            tags=json.dumps(check_tags([*options.tags, *said.tags])),
-            facts=_facts(options.facts, plain),
+            source=None if source is None else check_name("source", source),
+            correlation_id=None if correlation_id is None else check_key("correlation_id", correlation_id),
+            tags=canonical(check_tags([*options.tags, *check_tags(said.tags)])),
+            facts=facts_of_arguments(options.facts, plain),
         )
+
+
+def tell_enqueued(job: NewJob, made: Enqueued) -> None:
+    """One line about a job that was enqueued, or about the one that stood for it already."""
+    if log.isEnabledFor(logging.DEBUG):
+        facts = {"job": made.id, "task": job.task, "tenant": job.tenant, "attempt": f"0/{job.max_attempts}"}
+        message = "job enqueued" if made.created else "job not enqueued: it exists"
+        log.debug("%s", message, extra={"facts": facts | {"correlation": job.correlation_id}})
 
 
 def planned(task: Task[..., Any], values: Mapping[str, Any], **changes: Any) -> NewJob:
@@ -211,9 +236,7 @@ def _value(by: By, plain: dict[str, Any]) -> str:
     if callable(by):
         return check_key("key", by(plain))
     names = [by] if isinstance(by, str) else list(by)
-    missing = [name for name in names if name not in plain]
-    if missing:
-        raise InvalidValue("unique or concurrency", missing[0], f"is not an argument; there are {sorted(plain)}")
+    _require_arguments("unique or concurrency", names, list(plain))
     if len(names) == 1 and isinstance(plain[names[0]], str):
         return str(plain[names[0]])
     return canonical([plain[name] for name in names])
@@ -223,23 +246,22 @@ def _short(key: str) -> str:
     return key if key and len(key) <= KEY_SHOWN_CHARS else f"sha256:{digest(key)}"
 
 
-def _facts(names: Sequence[str], plain: Mapping[str, Any]) -> str | None:
-    found = {name: plain[name] for name in names if name in plain}
-    return canonical(found) if found else None
+def _require_arguments(what: str, by: By | None, known: Sequence[str]) -> None:
+    """Refuse a key that is made of an argument which the function does not have."""
+    if by is None or by is True or callable(by):
+        return
+    for name in [by] if isinstance(by, str) else by:
+        if name not in known:
+            raise InvalidValue(what, name, "is not an argument of the task", hint=f"It has: {', '.join(known)}.")
 
 
-def _instant(moment: datetime) -> int:
+def _run_at(said: CallOptions) -> Instant | None:
+    """The moment at which a call may first run, where it names one."""
+    moment = said.run_at
+    if moment is None:
+        return None
+    if said.delay is not None:
+        raise InvalidValue("delay", said.delay, "is given beside run_at", hint="Say one of them.")
     if moment.tzinfo is None:
         raise InvalidValue("run_at", moment, "has no time zone", hint="Give it one: datetime.now(UTC) + ...")
-    epoch = datetime(1970, 1, 1, tzinfo=UTC)
-    delta = moment - epoch
-    return (delta.days * 86400 + delta.seconds) * 1_000_000 + delta.microseconds
-
-
-def _require_off_loop(name: str) -> None:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return
-    message = f"{name}.enqueue would block the event loop."
-    raise WrongDoor(message, hint=f"Write: await {name}.aenqueue(...)")
+    return (moment - _EPOCH) // timedelta(microseconds=1)

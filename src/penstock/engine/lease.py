@@ -66,7 +66,9 @@ def shares(pairs: Sequence[tuple[str, int]], batch: int) -> list[Share]:
     return [Share(tenant, rank, part) for (tenant, rank), part in zip(best.items(), parts, strict=True) if part]
 
 
-def fill_up(pairs: Sequence[tuple[str, int]], given: Sequence[Share], got: dict[tuple[str, int], int], missing: int) -> list[Share]:
+def fill_up(
+    pairs: Sequence[tuple[str, int]], given: Sequence[Share], got: dict[tuple[str, int], int], missing: int
+) -> list[Share]:
     """Fill what is missing of a batch from the first pair that may still have jobs, in walking order."""
     limits = {(share.tenant, share.rank): share.limit for share in given}
     return [

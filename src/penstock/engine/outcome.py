@@ -82,7 +82,7 @@ REASON_UNSTORABLE = "unstorable"
 REASON_EFFECT_UNKNOWN = "effect_unknown"
 
 
-def outcome_of(error: BaseException, failure: Failure) -> Outcome:
+def outcome_of(error: BaseException, failure: Failure) -> Outcome:  # noqa: PLR0911 - one for each way a run ends
     """How a run ends that raised. What we do not know may succeed later, within the budget."""
     match error:
         case Throttled():

@@ -24,6 +24,7 @@ from penstock.engine.outcome import (
 )
 from penstock.engine.retry import Retry
 from penstock.engine.transitions import State
+from penstock.engine.words import TEN_YEARS_SECONDS
 from penstock.events import Event
 
 
@@ -55,6 +56,8 @@ class PutBack:
 Step = Finish | PutBack
 
 RELEASE = PutBack("release", refund=1)
+LEASE_EXPIRED = "lease_expired"
+"""The error code of a job that waits after a loss."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +75,10 @@ def resolve(outcome: Outcome, lease: Lease, retry: Retry, rng: Callable[[], floa
     match outcome:
         case Done():
             return Finish(State.SUCCEEDED, result=outcome.result, facts=outcome.facts)
-        case RetryLater() if lease.attempts >= lease.max_attempts:
-            return Finish(State.DEAD, REASON_ATTEMPTS, failure=outcome.failure)
         case RetryLater():
-            policy = retry.delay_us(lease.attempts, rng)
-            delay = policy if outcome.after is None else round(outcome.after * SECOND)
-            return PutBack("retry", delay, failure=outcome.failure)
+            return _after_failure(outcome, lease, retry, rng)
         case Snooze():
-            delay = round(outcome.seconds * SECOND)
-            return PutBack("snooze", delay, refund=1, deferral=1, waiting_on=outcome.gate)
+            return PutBack("snooze", _wait_us(outcome.seconds), refund=1, deferral=1, waiting_on=outcome.gate)
         case Skip():
             return Finish(State.SKIPPED, outcome.reason)
         case Cancel():
@@ -90,12 +88,25 @@ def resolve(outcome: Outcome, lease: Lease, retry: Retry, rng: Callable[[], floa
     assert_never(outcome)
 
 
+def _after_failure(outcome: RetryLater, lease: Lease, retry: Retry, rng: Callable[[], float]) -> Step:
+    if lease.attempts >= lease.max_attempts:
+        return Finish(State.DEAD, REASON_ATTEMPTS, failure=outcome.failure)
+    delay_us = retry.delay_us(lease.attempts, rng) if outcome.after is None else _wait_us(outcome.after)
+    return PutBack("retry", delay_us, failure=outcome.failure)
+
+
+def _wait_us(seconds: float) -> int:
+    """A wait that somebody asked for: what is negative or no number is none, and what is absurd is ten years."""
+    return round(min(seconds, TEN_YEARS_SECONDS) * SECOND) if seconds > 0 else 0
+
+
 def resolve_loss(attempts: int, max_attempts: int, losses: int, cancel_reason: str | None) -> Step:
     """What a lost lease means for its job; `losses` are those before this one."""
     fate = after_loss(attempts, max_attempts, losses + 1, cancel_reason)
     match fate:
         case RunAgain():
-            return PutBack("reap", fate.delay_us, losses=1)
+            message = f"the lease was lost in attempt {attempts} of {max_attempts}"
+            return PutBack("reap", fate.delay_us, losses=1, failure=Failure("LeaseLost", LEASE_EXPIRED, message))
         case Cancel():
             return Finish(State.CANCELLED, fate.reason, losses=1)
         case Bury():

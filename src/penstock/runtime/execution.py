@@ -5,13 +5,18 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextvars import Token
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from penstock.client.arguments import problem_of
 from penstock.client.context import Context, Signals, current
+from penstock.client.facts import facts_of
+from penstock.clock import SECOND
+from penstock.engine.lease import gate_wait_us
 from penstock.engine.outcome import (
     REASON_UNSTORABLE,
     Bury,
@@ -23,16 +28,19 @@ from penstock.engine.outcome import (
     Snooze,
     outcome_of,
 )
-from penstock.engine.payload import RESULT_LIMIT_BYTES, canonical
-from penstock.errors import InvalidPayload, LeaseLost, Permanent
-from penstock.runtime.failure import failure_of
+from penstock.engine.payload import RESULT_LIMIT_BYTES, check
+from penstock.errors import DatabaseUnavailable, InvalidPayload, LeaseLost, Permanent
+from penstock.runtime.failure import failure_of, plain_words
 
 if TYPE_CHECKING:
     from penstock.client.task import Task
     from penstock.engine.job import Lease
     from penstock.stores.store import Store
 
-_SAID = (Done, RetryLater, Snooze, Skip, Cancel, Bury)
+_SAID = (RetryLater, Snooze, Skip, Cancel, Bury)
+
+DATABASE_GATE = "database"
+"""What a job waits for whose run could not reach the database."""
 
 
 @dataclass(slots=True)
@@ -48,13 +56,13 @@ class Run:
     outcome: Outcome | None = None
     """None while it runs, and for a run that lost its lease or settled itself."""
     error: BaseException | None = None
-    finish: Callable[[], None] | None = field(default=None, repr=False)
+    finish: Callable[[], object] | None = field(default=None, repr=False)
     """Ends an asynchronous run from another thread."""
 
     @classmethod
     def of(cls, lease: Lease, task: Task[..., Any], store: Store, worker: str) -> Run:
         """A run that is about to begin."""
-        return cls(lease, task, Context(lease, store, Signals(), worker))
+        return cls(lease, task, Context(lease, store, Signals(), worker, facts=task.options.facts))
 
     @property
     def timeout_seconds(self) -> float | None:
@@ -68,10 +76,16 @@ class Run:
         return (self.ended or time.monotonic()) - self.started if self.started else 0.0
 
 
+def superseded(runs: Iterable[Run]) -> list[Run]:
+    """The runs among these whose job is run again by another of them: they lost their lease."""
+    known = list(runs)
+    newest = {run.lease.id: run.lease.fence for run in sorted(known, key=lambda run: run.lease.fence)}
+    return [run for run in known if run.lease.fence < newest[run.lease.id]]
+
+
 def run_plain(run: Run) -> None:
     """Run a `def` task on this thread."""
-    run.started = time.monotonic()
-    token = current.set(run.context)
+    token = _begin(run)
     try:
         arguments = _prepare(run)
         _classify(run, run.task.function(*arguments[0], **arguments[1]))
@@ -84,18 +98,17 @@ def run_plain(run: Run) -> None:
 
 async def run_async(run: Run) -> None:
     """Run an `async def` task on this event loop; a time limit or a signal really ends it."""
-    run.started = time.monotonic()
-    token = current.set(run.context)
+    token = _begin(run)
+    limit = asyncio.timeout(run.timeout_seconds)
     try:
         positional, named = _prepare(run)
-        async with asyncio.timeout(run.timeout_seconds):
+        async with limit:
             value = await run.task.function(*positional, **named)
         _classify(run, value)
     except asyncio.CancelledError as error:
         _classify_error(run, _reason_to_end(run) or error)
     except TimeoutError as error:
-        if run.timeout_seconds is not None and run.seconds >= run.timeout_seconds:
-            run.context.signals.timed_out = True
+        run.context.signals.timed_out |= limit.expired()
         _classify_error(run, _reason_to_end(run) or error)
     except BaseException as error:  # noqa: BLE001 - as above
         _classify_error(run, error)
@@ -104,11 +117,19 @@ async def run_async(run: Run) -> None:
         run.ended = time.monotonic()
 
 
+def _begin(run: Run) -> Token[Context | None]:
+    run.started = run.context.started = time.monotonic()
+    return current.set(run.context)
+
+
 def _prepare(run: Run) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of the function; a run that was cancelled or lost while it waited for its turn does not begin."""
+    run.context.check()
     try:
         arguments = run.task.signature.load(run.lease.args)
     except ValidationError as error:
-        message = f"the stored arguments do not fit the task any more: {error.errors(include_input=False)[0]['msg']}"
+        path, why = problem_of(error)
+        message = f"the stored arguments do not fit the task any more: {path}: {why}"
         raise Permanent(message) from None
     return ((run.context,) if run.task.signature.takes_context else ()), arguments
 
@@ -118,22 +139,38 @@ def _classify(run: Run, value: Any) -> None:
     if run.context.settled:
         return
     if isinstance(value, _SAID):
-        run.outcome = value
+        run.outcome = plain_words(value)
         return
     try:
-        text = run.task.signature.result.dump(value, RESULT_LIMIT_BYTES)
+        if isinstance(value, Done):
+            text = _said_result(value)
+        else:
+            text = run.task.signature.result.dump(value, RESULT_LIMIT_BYTES)
     except InvalidPayload as error:
         run.error = error
         run.outcome = Bury(REASON_UNSTORABLE, failure_of(error))
         return
-    run.outcome = Done(text, _facts(run, text))
+    run.outcome = Done(text, facts_of(run.task.options.facts, run.lease.facts, text))
 
 
 def _classify_error(run: Run, error: BaseException) -> None:
     run.error = error
     if run.context.settled or isinstance(error, LeaseLost):
         return
-    run.outcome = outcome_of(error, failure_of(error))
+    if isinstance(error, DatabaseUnavailable):
+        # Our own trouble is not the task's: it waits, and no attempt is burnt.
+        run.outcome = Snooze(gate_wait_us(run.lease.deferrals) / SECOND, DATABASE_GATE)
+        return
+    run.outcome = plain_words(outcome_of(error, failure_of(error)))
+
+
+def _said_result(said: Done) -> str:
+    """The result of a task that says `Done` itself, which must be the JSON text it claims to be."""
+    try:
+        value = None if said.result is None else json.loads(said.result)
+    except (TypeError, ValueError):
+        raise InvalidPayload("result", "is not JSON text", hint="Return the value itself.") from None
+    return check(value, root="result", limit_bytes=RESULT_LIMIT_BYTES)
 
 
 def _reason_to_end(run: Run) -> BaseException | None:
@@ -143,15 +180,3 @@ def _reason_to_end(run: Run) -> BaseException | None:
     except Exception as reason:  # noqa: BLE001 - it is returned, not swallowed
         return reason
     return None
-
-
-def _facts(run: Run, text: str) -> str | None:
-    """What the events of this job carry: fields of its arguments and of its result."""
-    names = run.task.options.facts
-    if not names:
-        return None
-    known = json.loads(run.lease.facts) if run.lease.facts else {}
-    result = json.loads(text)
-    if isinstance(result, dict):
-        known |= {name: result[name] for name in names if name in result}
-    return canonical(known) if known else None

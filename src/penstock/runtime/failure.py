@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from penstock.engine.outcome import Failure
-from penstock.engine.payload import clip
+from dataclasses import replace
+
+from penstock.engine.outcome import Bury, Cancel, Failure, Outcome, Skip, Snooze
+from penstock.engine.payload import ERROR_MESSAGE_LIMIT_BYTES, KIB, clip
 from penstock.errors import PenstockError
 from penstock.redaction import redact
+
+REASON_LIMIT_BYTES = 500
+"""A reason is a sentence; what is longer belongs into the error."""
+LONGEST_LOOKED_AT_CHARS = 256 * KIB
+"""What is searched for secrets of a message that will be cut anyway."""
 
 _CODES: tuple[tuple[type[BaseException], str], ...] = (
     (TimeoutError, "timeout"),
@@ -16,8 +23,8 @@ _CODES: tuple[tuple[type[BaseException], str], ...] = (
 
 def failure_of(error: BaseException) -> Failure:
     """What went wrong, fit for a row, a log line and a page."""
-    message = redact(str(error)).strip() or type(error).__name__
-    return Failure(type(error).__name__, code_of(error), clip(message))
+    message = _fit(_text(error)).strip() or type(error).__name__
+    return Failure(type(error).__name__, code_of(error), message)
 
 
 def code_of(error: BaseException) -> str:
@@ -31,3 +38,30 @@ def code_of(error: BaseException) -> str:
         if isinstance(error, kind):
             return code
     return "".join(f"_{c.lower()}" if c.isupper() else c for c in type(error).__name__).lstrip("_")
+
+
+def plain_words(said: Outcome) -> Outcome:
+    """An outcome that a task says itself, with its words fit to be stored: a task may quote anything."""
+    match said:
+        case Skip() | Cancel():
+            return replace(said, reason=_fit(said.reason, REASON_LIMIT_BYTES))
+        case Snooze() if said.gate is not None:
+            return replace(said, gate=_fit(said.gate, REASON_LIMIT_BYTES))
+        case Bury():
+            reason = _fit(said.reason, REASON_LIMIT_BYTES)
+            failure = said.failure or Failure("Bury", "buried", reason)
+            return Bury(reason, replace(failure, message=_fit(failure.message)))
+        case _:
+            return said
+
+
+def _text(error: BaseException) -> str:
+    """What an error says of itself; some cannot even do that."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - its own __str__ is at fault, and the run must still end
+        return "its message cannot be read"
+
+
+def _fit(text: object, limit_bytes: int = ERROR_MESSAGE_LIMIT_BYTES) -> str:
+    return clip(redact(str(text)[:LONGEST_LOOKED_AT_CHARS]), limit_bytes)

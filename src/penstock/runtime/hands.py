@@ -7,12 +7,17 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from penstock.runtime.execution import run_async, run_plain
 
 if TYPE_CHECKING:
     from penstock.runtime.execution import Run
+
+STOP_SECONDS = 5.0
+"""What runs on the event loop get to clean up when they are ended."""
 
 
 class Hands:
@@ -25,12 +30,12 @@ class Hands:
         self._active = 0
         self._lock = threading.Lock()
         self._threads = ThreadPoolExecutor(concurrency, thread_name_prefix="penstock-run")
-        self._loop = asyncio.new_event_loop()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._loop_thread = threading.Thread(target=self._loop.run_forever, name="penstock-loop", daemon=True)
 
     def start(self) -> None:
         """Begin."""
+        self._loop = asyncio.new_event_loop()
+        self._loop_thread = threading.Thread(target=self._loop.run_forever, name="penstock-loop", daemon=True)
         self._loop_thread.start()
 
     def take(self, runs: list[Run]) -> None:
@@ -47,9 +52,12 @@ class Hands:
         return dropped
 
     def stop(self) -> None:
-        """Stop the loop and let the threads go. What still runs has lost its right to do so."""
+        """End the asynchronous runs and let the threads go. What still runs has lost its right to do so."""
+        ending = asyncio.run_coroutine_threadsafe(self._end_tasks(), self._loop)
+        with suppress(TimeoutError):
+            ending.result(STOP_SECONDS)
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._loop_thread.join(timeout=5)
+        self._loop_thread.join(STOP_SECONDS)
         if not self._loop_thread.is_alive():
             self._loop.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
@@ -74,13 +82,19 @@ class Hands:
     def _begin_async(self, runs: list[Run]) -> None:
         for run in runs:
             task = self._loop.create_task(run_async(run))
-            run.finish = lambda task=task: self._loop.call_soon_threadsafe(task.cancel)  # type: ignore[misc]
+            run.finish = partial(self._loop.call_soon_threadsafe, task.cancel)
             self._tasks.add(task)
-            task.add_done_callback(lambda done, run=run: self._end_async(done, run))  # type: ignore[misc]
+            task.add_done_callback(partial(self._end_async, run))
 
-    def _end_async(self, task: asyncio.Task[None], run: Run) -> None:
+    def _end_async(self, run: Run, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         self._end(run)
+
+    async def _end_tasks(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
 
     def _end(self, run: Run) -> None:
         with self._lock:

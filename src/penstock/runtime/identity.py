@@ -12,8 +12,12 @@ from penstock.engine.ids import new_id
 from penstock.stores.workers import Identity
 
 _PROC = Path("/proc")
-_START_FIELD = 21
-"""The place of the start time in /proc/PID/stat, counted from zero."""
+_MACHINE = Path("/etc/machine-id")
+_STATE_FIELD, _START_FIELD = 0, 19
+"""The places of state and start time in /proc/PID/stat, counted from what follows the name."""
+_OVER = frozenset("ZX")
+"""The states of a process that has ended and was not yet taken note of by its parent."""
+_UNKNOWN = ""
 
 
 def this_process(name: str | None = None) -> Identity:
@@ -26,31 +30,53 @@ def this_process(name: str | None = None) -> Identity:
         host=host,
         boot_id=boot_id(),
         pid=os.getpid(),
-        pid_started=started_at(os.getpid()) or "",
+        pid_started=started_at(os.getpid()) or _UNKNOWN,
         version=__version__,
     )
 
 
 def boot_id() -> str:
-    """What tells this start of the host from every other; empty where the system does not say."""
+    """What a process number means something in: machine, its boot and its process namespace, apart by slashes.
+
+    A part that the system does not tell is empty. The name of a host is not enough: containers and clones share it.
+    """
     try:
-        return (_PROC / "sys/kernel/random/boot_id").read_text("ascii").strip()
+        namespace = str((_PROC / "self/ns/pid").readlink())
     except OSError:
-        return ""
+        namespace = _UNKNOWN
+    return "/".join((_first_line(_MACHINE), _first_line(_PROC / "sys/kernel/random/boot_id"), namespace))
 
 
 def started_at(pid: int) -> str | None:
-    """When a process started, in the system's own units; None where there is no such process."""
+    """When a process started, in the system's own units; None where no such process runs."""
     try:
         stat = (_PROC / str(pid) / "stat").read_text("utf-8", "replace")
     except OSError:
         return None
-    return stat.rpartition(")")[2].split()[_START_FIELD - 2]
+    facts = stat.rpartition(")")[2].split()
+    return None if facts[_STATE_FIELD] in _OVER else facts[_START_FIELD]
 
 
 def is_gone(boot: str, pid: int, started: str) -> bool:
     """Whether a process of this host is provably gone. Where the system cannot say, it is not."""
     here = boot_id()
-    if not sys.platform.startswith("linux") or not here or not boot or not started:
+    if not sys.platform.startswith("linux") or not started:
         return False
-    return boot != here or started_at(pid) != started
+    if boot == here:
+        _, booted, namespace = here.split("/")
+        return bool(booted and namespace) and started_at(pid) != started
+    return _is_earlier_boot(boot, here)
+
+
+def _is_earlier_boot(boot: str, here: str) -> bool:
+    """Whether this machine has been started anew since: another machine's boot says nothing."""
+    machine, booted, _ = (*boot.split("/"), _UNKNOWN, _UNKNOWN)[:3]
+    our_machine, our_boot, _ = here.split("/")
+    return bool(machine and booted and our_boot) and machine == our_machine and booted != our_boot
+
+
+def _first_line(path: Path) -> str:
+    try:
+        return path.read_text("ascii").strip().partition("\n")[0].replace("/", "")
+    except (OSError, UnicodeDecodeError):
+        return _UNKNOWN

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from typing import TYPE_CHECKING, Any
 
 from penstock.engine.settlement import Finish, PutBack, Step
@@ -113,19 +114,30 @@ class TextFormatter(logging.Formatter):
 
 
 class JsonFormatter(logging.Formatter):
-    """Lines for programs: one JSON object each."""
+    """Lines for programs: one JSON object each, with times in UTC."""
+
+    converter = staticmethod(time.gmtime)
 
     def format(self, record: logging.LogRecord) -> str:
         """One line."""
         line = {
-            "at": f"{self.formatTime(record, '%Y-%m-%dT%H:%M:%S')}.{int(record.msecs):03}",
+            "at": f"{self.formatTime(record, '%Y-%m-%dT%H:%M:%S')}.{int(record.msecs):03}Z",
             "level": record.levelname.lower(),
             "message": record.getMessage(),
             **getattr(record, "facts", {}),
         }
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
-        return redact(json.dumps(line, default=str))
+        return json.dumps(_redacted(line))
+
+
+def _redacted(value: Any) -> Any:
+    """The same value without secrets: text by text, so that what comes out is still JSON."""
+    if isinstance(value, dict):
+        return {name: _redacted(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_redacted(item) for item in value]
+    return value if value is None or isinstance(value, int | float) else redact(str(value))
 
 
 def _word(value: object) -> str:

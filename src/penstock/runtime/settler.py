@@ -14,6 +14,7 @@ from penstock.engine.settlement import RELEASE, Finish, Settlement, Step, resolv
 from penstock.engine.transitions import State
 from penstock.errors import DatabaseProblem
 from penstock.runtime.backoff import Backoff
+from penstock.runtime.execution import superseded
 
 if TYPE_CHECKING:
     from penstock.runtime.execution import Run
@@ -74,10 +75,13 @@ class Settler:
         return batch, True
 
     def _settle(self, batch: list[Run]) -> None:
-        steps = [(run, step_of(run)) for run in batch]
+        late = superseded(batch)
+        steps = [(run, None if run in late else step_of(run)) for run in batch]
         told = [(run, step) for run, step in steps if step is not None]
         for run, step in steps:
-            if step is None and not run.context.settled:
+            if run.context.settled:
+                self._report.settled(run, Finish(State.SUCCEEDED))
+            elif step is None:
                 self._report.lost(run.lease, "outcome")
         if told:
             accepted = self._write([Settlement(run.lease, step, run.seconds) for run, step in told])
@@ -102,6 +106,9 @@ class Settler:
             except Exception as error:  # noqa: BLE001 - refused because of its data: find the row that is bad
                 if len(settlements) > 1:
                     return frozenset().union(*(self._write([one]) for one in settlements))
+                if settlements[0].step == _unstorable(settlements[0], error).step:
+                    self._report.troubled("settle", error, 0.0)
+                    return frozenset()  # not even its death can be written: its lease will run out
                 settlements = [_unstorable(settlements[0], error)]
             else:
                 # After a lost reply a refusal may be our own success: nobody else could have ended that fence.

@@ -31,11 +31,22 @@ WORKERS_KEPT_SECONDS = 7 * 86400.0
 class Upkeep:
     """Takes back lost leases, buries what is overdue, opens slots, and prunes, each in bounded steps."""
 
-    def __init__(self, store: Store, worker: Identity, report: Report, settings: Settings) -> None:
+    def __init__(  # noqa: PLR0913 - the parts of its worker that it works with
+        self,
+        store: Store,
+        worker: Identity,
+        report: Report,
+        settings: Settings,
+        *,
+        opens_slots: bool = True,
+        may_reap: Callable[[], bool] = lambda: True,
+    ) -> None:
         self._store = store
         self._worker = worker
         self._report = report
         self._settings = settings
+        self._opens_slots = opens_slots
+        self._may_reap = may_reap
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._work, name="penstock-upkeep", daemon=True)
         self.sweep_interval = float(settings["stale_check_interval_seconds"])
@@ -105,15 +116,16 @@ class Upkeep:
             self._stop.wait(wait)
 
     def _round(self) -> None:
-        self.open_slots()
-        if time.monotonic() - self._swept >= self.sweep_interval:
+        if self._opens_slots:
+            self.open_slots()
+        if time.monotonic() - self._swept >= self.sweep_interval and self._may_reap():
             self.sweep()
         if time.monotonic() - self._pruned >= PRUNE_INTERVAL_SECONDS:
             self.prune()
 
     def _nap(self) -> float:
         """Until the next slot is due, or the next sweep."""
-        due = self._store.schedules.next_due()
+        due = self._store.schedules.next_due() if self._opens_slots else None
         slot = LONGEST_NAP_SECONDS if due is None else max(0.0, (due - self._store.now()) / SECOND)
         return max(0.01, min(LONGEST_NAP_SECONDS, slot, self.sweep_interval))
 

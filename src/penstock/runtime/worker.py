@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,7 @@ UNKNOWN_TASK_SECONDS = 30.0
 class Options:
     """How a worker works."""
 
-    queues: tuple[str, ...] = ("default",)
+    queues: Sequence[str] = ("default",)
     concurrency: int = 8
     poll_interval: float = 5.0
     grace: float = 25.0
@@ -56,10 +56,10 @@ class Options:
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense, before anything is claimed."""
+        if not self.queues or isinstance(self.queues, str):
+            raise InvalidValue("queues", self.queues, "is not a list of names", hint="Write queues=('default',).")
         for queue in self.queues:
             check_name("queue", queue)
-        if not self.queues:
-            raise InvalidValue("queues", self.queues, "names no queue")
         if not 1 <= self.concurrency <= 10_000:  # noqa: PLR2004 - a sane bound
             raise InvalidValue("concurrency", self.concurrency, "is not between 1 and 10000")
         for what, value in (("poll_interval", self.poll_interval), ("grace", self.grace)):
@@ -82,7 +82,8 @@ class Worker:
         self._identity = this_process(options.name)
         self._report = Report(self._identity.name)
         self._changed = threading.Condition()
-        self._held: dict[str, Run] = {}
+        self._held: dict[tuple[str, int], Run] = {}
+        """By id and fence: a job that was lost may come back while its first run still goes on."""
         self._stopping = threading.Event()
         self._hurry = threading.Event()
         self._turn = Turn()
@@ -93,15 +94,24 @@ class Worker:
         self._hands = Hands(options.concurrency, self._ended)
         self._settler = Settler(self._store, self._identity.name, self._report, self._let_go)
         self._heartbeat = Heartbeat(self._beat_store, self._identity.id, self._report, self._all_held)
-        self._upkeep = Upkeep(self._store, self._identity, self._report, settings)
+        self._upkeep = Upkeep(
+            self._store,
+            self._identity,
+            self._report,
+            settings,
+            opens_slots=options.schedules,
+            may_reap=self._heartbeat.is_steady,
+        )
 
     def run(self) -> int:
         """Work until told to stop, or until there is no reason to go on; returns the jobs it took."""
-        self._begin()
-        try:
-            self._claim_until_stopped()
-        finally:
-            self._end()
+        with closing(self._beat_store):
+            self._begin()
+            try:
+                self._claim_until_stopped()
+                self._wait_for_runs()
+            finally:
+                self._end()
         return self.runs
 
     def stop(self) -> None:
@@ -158,13 +168,14 @@ class Worker:
         strangers = [lease for lease in leases if lease.task not in self._app.tasks]
         runs = [Run.of(lease, self._app.tasks[lease.task], self._store, self._identity.name) for lease in known]
         with self._changed:
-            self._held.update({run.lease.id: run for run in runs})
+            self._held.update({_right(run): run for run in runs})
             self.runs += len(runs)
         for lease in known:
             self._report.claimed(lease)
+        self._hands.take(runs)
+        self._heartbeat.wake()
         if strangers:
             self._leave_to_others(strangers)
-        self._hands.take(runs)
         return len(leases)
 
     def _leave_to_others(self, strangers: Sequence[Any]) -> None:
@@ -225,12 +236,18 @@ class Worker:
     def _let_go(self, runs: list[Run]) -> None:
         with self._changed:
             for run in runs:
-                self._held.pop(run.lease.id, None)
+                self._held.pop(_right(run), None)
             self._changed.notify_all()
 
     def _all_held(self) -> list[Run]:
         with self._changed:
             return list(self._held.values())
+
+    def _wait_for_runs(self) -> None:
+        """What was claimed is run to its end, however long it takes, unless somebody says stop."""
+        with self._changed:
+            while self._held and not self._stopping.is_set():
+                self._changed.wait(1.0)
 
     def _end(self) -> None:
         """Finish what runs within the grace, give the rest back at once, and say goodbye."""
@@ -247,18 +264,25 @@ class Worker:
         self._hands.stop()
         self._store.workers.stopped(self._identity, self._report.refused)
         self._report.stopped(self.runs)
-        self._beat_store.close()
 
     def _release(self, runs: list[Run]) -> None:
         """Give runs back without burning their attempts; what they still do is refused by the fence."""
         if not runs:
             return
-        given_back = self._store.leases.settle([released(run) for run in runs], self._identity.name)
+        given_back: frozenset[str] = frozenset()
+        try:
+            given_back = self._store.leases.settle([released(run) for run in runs], self._identity.name)
+        except DatabaseProblem as trouble:
+            self._report.troubled("release", trouble, 0.0)  # then their leases run out
         for run in runs:
             run.context.signals.lost = run.lease.id in given_back
             if run.finish is not None:
                 run.finish()
         self._let_go(runs)
+
+
+def _right(run: Run) -> tuple[str, int]:
+    return run.lease.id, run.lease.fence
 
 
 def run_worker(app: Penstock, *, settings: Settings | None = None, signals: bool = False, **said: Any) -> int:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 from penstock.clock import Clock
 from penstock.errors import DatabaseUnavailable, Refused
 from penstock.stores.connection import Connection, Database
-from penstock.stores.sqlite.connection import SqliteConnection
+from penstock.stores.sqlite.connection import SqliteConnection, SqliteDatabase
 
 T = TypeVar("T")
 
@@ -46,14 +47,30 @@ def borrow(raw: Any, database: Database) -> Borrowed:
     """See a database through a connection of the caller: sqlite3's or psycopg's."""
     if isinstance(raw, sqlite3.Connection):
         _require(database, "sqlite", raw)
-        if raw.isolation_level is not None and not raw.in_transaction:
-            _begin(raw)  # a savepoint alone would commit at its release; the caller expects to commit by itself
-        return Borrowed(SqliteConnection(_SqliteDoor(raw)), database.clock)  # type: ignore[arg-type]
+        return _borrow_sqlite(raw, database)
     if type(raw).__module__.partition(".")[0] == "psycopg":
         _require(database, "postgres", raw)
         return _borrow_postgres(raw, database.clock)
     message = f"A connection of the type {type(raw).__module__}.{type(raw).__name__} cannot carry an enqueue."
     raise Refused(message, hint="Give a sqlite3.Connection or a psycopg.Connection to the database of the jobs.")
+
+
+def _borrow_sqlite(raw: sqlite3.Connection, database: Database) -> Borrowed:
+    door = _SqliteDoor(raw)
+    _require_file(door, database)
+    if not raw.in_transaction:
+        if raw.isolation_level is None or getattr(raw, "autocommit", False) is True:
+            message = "The connection is in autocommit mode and outside a transaction."
+            raise Refused(message, hint='Begin one: connection.execute("begin immediate")')
+        _begin(raw)  # a savepoint alone would commit at its release; the caller expects to commit by itself
+    return Borrowed(SqliteConnection(door), database.clock)  # type: ignore[arg-type] # it executes, and is never pooled
+
+
+def _require_file(door: _SqliteDoor, database: Database) -> None:
+    files = [Path(file).resolve() for _, name, file in door.execute("pragma database_list") if name == "main"]
+    if isinstance(database, SqliteDatabase) and files != [database.path.resolve()]:
+        message = f"The jobs are in {database.path}, and this is a connection to another file."
+        raise Refused(message, hint="Only a connection to the database of the jobs can carry an enqueue.")
 
 
 def _begin(raw: sqlite3.Connection) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from penstock.clock import Instant
@@ -12,13 +12,15 @@ from penstock.engine.job import Lease
 from penstock.engine.lease import Share, fill_up, gate_wait_us, shares
 from penstock.engine.settlement import PutBack, Settlement, events_of
 from penstock.stores.books import book
-from penstock.stores.connection import Connection, Database, Row
+from penstock.stores.connection import Connection, Database, Row, as_columns
 from penstock.stores.events import Events
 from penstock.stores.permits import GATE, Permits
 from penstock.stores.settling import Settling
 
 HIGHEST = "\U0010ffff"
 """Sorts after every tenant."""
+ROUNDS = 10
+"""How often a claim looks again in one queue after jobs that wait for a permit took the place of others."""
 
 
 @dataclass(slots=True)
@@ -28,6 +30,10 @@ class Turn:
     last_tenant: dict[str, str] = field(default_factory=dict)
     next_due: Instant | None = None
     """The earliest time at which the last short claim saw something to do."""
+
+    def notice(self, moment: Instant) -> None:
+        """Something is to do at this moment."""
+        self.next_due = moment if self.next_due is None else min(self.next_due, moment)
 
 
 class Claiming:
@@ -55,13 +61,28 @@ class Claiming:
         return [(tenant, -rank) for tenant, rank, _, is_due in walked if is_due]
 
     def _claim_queue(self, worker_id: str, queue: str, batch: int, turn: Turn) -> list[Lease]:
-        def work(connection: Connection) -> list[Lease]:
+        """Claim from one queue, again where jobs that found their key full took the place of others."""
+        taken: list[Lease] = []
+        last: list[Lease] = []
+        for _ in range(ROUNDS):
+            last, passed = self._claim_round(worker_id, queue, batch - len(taken), turn)
+            taken += passed
+            if len(passed) == len(last) or len(taken) == batch:
+                return taken
+        turn.notice(last[-1].leased_at)
+        return taken
+
+    def _claim_round(self, worker_id: str, queue: str, batch: int, turn: Turn) -> tuple[list[Lease], list[Lease]]:
+        """The jobs whose turn it was, and those of them that may run."""
+
+        def work(connection: Connection) -> tuple[list[Row], list[Lease], list[Lease]]:
             walked = self._round(connection, queue, batch, turn.last_tenant.get(queue, ""))
             leases = self._share_out(connection, worker_id, queue, batch, walked)
-            _remember(turn, queue, walked, leases, batch)
-            return self._pass_permits(connection, sorted(leases, key=_order))
+            return walked, leases, self._pass_permits(connection, leases)
 
-        return self._db.transact(work)
+        walked, leases, passed = self._db.transact(work)
+        _remember(turn, queue, walked, leases, batch)
+        return leases, sorted(passed, key=_order)
 
     def _round(self, connection: Connection, queue: str, batch: int, last: str) -> list[Row]:
         """Walk from the tenant after the last one, and around to it, until a batch of tenants is found."""
@@ -83,7 +104,7 @@ class Claiming:
         given = shares(pairs, batch)
         leases = self._take(connection, given, {**common, "batch": batch})
         missing = batch - len(leases)
-        if leases and missing:
+        if missing:
             got = Counter((lease.tenant, -lease.priority) for lease in leases)
             leases += self._take(connection, fill_up(pairs, given, got, missing), {**common, "batch": missing})
         return leases
@@ -93,11 +114,7 @@ class Claiming:
             return []
         if connection.dialect == "sqlite":
             return self._take_in_turn(connection, given, common)
-        columns = {
-            "tenant": [share.tenant for share in given],
-            "rank": [share.rank for share in given],
-            "limit": [share.limit for share in given],
-        }
+        columns = as_columns([asdict(share) for share in given])
         return [Lease(*row) for row in connection.each(self._book["claim"], columns, common)]
 
     def _take_in_turn(self, connection: Connection, given: list[Share], common: dict[str, Any]) -> list[Lease]:
@@ -114,7 +131,7 @@ class Claiming:
         """Keep the jobs that got a permit of their concurrency key; the others wait for one, in this transaction."""
         waiting = [
             Settlement(lease, _wait_for_permit(lease))
-            for lease in leases
+            for lease in sorted(leases, key=_permit_order)
             if lease.concurrency_key and not self._permits.take(connection, lease)
         ]
         if not waiting:
@@ -136,9 +153,15 @@ def _remember(turn: Turn, queue: str, walked: list[Row], leases: list[Lease], ba
         served = {lease.tenant for lease in leases}
         turn.last_tenant[queue] = [tenant for tenant, _, _, _ in walked if tenant in served][-1]
     if len(leases) < batch:
-        parked = [run_at for _, _, run_at, is_due in walked if not is_due]
-        turn.next_due = min([*parked, *([] if turn.next_due is None else [turn.next_due])], default=None)
+        for _, _, run_at, is_due in walked:
+            if not is_due:
+                turn.notice(run_at)
 
 
 def _order(lease: Lease) -> tuple[int, Instant, str]:
     return (-lease.priority, lease.run_at, lease.id)
+
+
+def _permit_order(lease: Lease) -> tuple[str, int, Instant, str]:
+    """Key by key, so that two claims at once never wait for each other's permits in a circle."""
+    return (lease.concurrency_key or "", *_order(lease))

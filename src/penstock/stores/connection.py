@@ -11,6 +11,7 @@ from penstock.stores.books import Entry
 T = TypeVar("T")
 Row = tuple[Any, ...]
 Params = Mapping[str, Any]
+Columns = Mapping[str, Sequence[Any]]
 
 
 class Connection(Protocol):
@@ -21,7 +22,7 @@ class Connection(Protocol):
     def all(self, entry: Entry, params: Params) -> list[Row]:
         """Run an entry and return its rows."""
 
-    def each(self, entry: Entry, columns: Mapping[str, Sequence[Any]], common: Params) -> list[Row]:
+    def each(self, entry: Entry, columns: Columns, common: Params) -> list[Row]:
         """Run an entry for a batch given as columns of equal length, and return all its rows."""
 
     def execute(self, sql: str, params: Any = None) -> list[Row]:
@@ -48,6 +49,11 @@ class Database(Protocol):
 
     def close(self) -> None:
         """Close what is open."""
+
+
+def as_columns(rows: Sequence[Params]) -> Columns:
+    """A batch of rows, each with the same names, as columns of equal length."""
+    return {name: [row[name] for row in rows] for name in rows[0]}
 
 
 def first(rows: list[Row]) -> Row | None:

@@ -65,11 +65,9 @@ class Effects:
         """Write the intent of an effect, or learn that it is done, in doubt, or unknown."""
 
         def work(connection: Connection) -> Begun:
-            named = self._named(lease, key)
-            owner = {"job_key": lease.job_key, "job_id": lease.id, "fence": lease.fence}
-            intent = named | owner | {"name": name, "kind": "effect", "now": self._db.clock.now()}
-            if connection.all(self._book["begin"], intent):
+            if self._intend(connection, lease, key, name, "effect"):
                 return Begun("new")
+            named = self._named(lease, key)
             recorded = self._recorded(connection, named, name)
             if recorded.state == "in_doubt":
                 connection.all(self._book["begin_again"], named | {"fence": lease.fence, "job_id": lease.id})
@@ -79,32 +77,23 @@ class Effects:
 
     def settle(self, lease: Lease, key: str, result: str) -> None:
         """Record the result of an effect that was begun."""
-
-        def work(connection: Connection) -> None:
-            named = self._named(lease, key)
-            kept = self._keep(connection, named, result)
-            settled = connection.all(
-                self._book["settle"], named | kept | {"fence": lease.fence, "now": self._db.clock.now()}
-            )
-            if not settled:
-                raise LeaseLost(lease.id, lease.fence, "effect")
-
-        self.under(lease, "effect", work)
+        self.under(lease, "effect", lambda connection: self._settle_on(connection, lease, key, result))
 
     def mark_unknown(self, lease: Lease, key: str, name: str) -> None:
         """Park an at-most-once effect that was interrupted: a person must find out whether it happened."""
 
         def work(connection: Connection) -> None:
-            connection.all(self._book["mark_unknown"], self._named(lease, key) | {"now": self._db.clock.now()})
-            data = {"job_id": lease.id, "key": key, "effect": name}
-            told = Event(events.EFFECT_UNKNOWN, lease.tenant, lease.id, lease.attempts, lease.fence, data=data)
-            self._events.record(connection, [told])
+            marked = self._named(lease, key) | {"now": self._db.clock.now()}
+            if connection.all(self._book["mark_unknown"], marked):
+                data = {"job_id": lease.id, "key": key, "effect": name}
+                told = Event(events.EFFECT_UNKNOWN, lease.tenant, lease.id, lease.attempts, lease.fence, data=data)
+                self._events.record(connection, [told])
 
         self.under(lease, "effect", work)
 
     def forget(self, lease: Lease, key: str) -> None:
         """Give up a recorded result whose artefact is gone: the effect is begun anew under the same key."""
-        params = self._named(lease, key) | {"fence": lease.fence}
+        params = self._named(lease, key) | {"fence": lease.fence, "job_id": lease.id}
         self.under(lease, "effect", lambda connection: connection.all(self._book["forget"], params))
 
     def commit(self, lease: Lease, key: str, name: str, act: Callable[[Connection], str]) -> tuple[bool, str | None]:
@@ -119,14 +108,15 @@ class Effects:
         self, connection: Connection, lease: Lease, key: str, name: str, act: Callable[[Connection], str]
     ) -> tuple[bool, str | None]:
         """The body of a commit, inside a transaction that holds the job."""
-        named = self._named(lease, key)
-        if connection.all(self._book["find"], named):
-            return False, self._recorded(connection, named, name).result
-        result = act(connection)
-        owner = {"job_key": lease.job_key, "job_id": lease.id, "fence": lease.fence}
-        row = named | owner | self._keep(connection, named, result)
-        connection.all(self._book["record"], row | {"name": name, "kind": "commit", "now": self._db.clock.now()})
-        return True, result
+        # The intent comes first: another job that commits under this key waits for it, and finds it done.
+        if self._intend(connection, lease, key, name, "commit"):
+            result = act(connection)
+            self._settle_on(connection, lease, key, result)
+            return True, result
+        recorded = self._recorded(connection, self._named(lease, key), name)
+        if recorded.state != "done":
+            raise EffectMismatch(key, f"effect {name}", f"commit {name}")
+        return False, recorded.result
 
     def under(self, lease: Lease, verb: str, work: Callable[[Connection], T]) -> T:
         """Run work in one transaction that first holds the job under its fence."""
@@ -159,7 +149,9 @@ class Effects:
         params = {"age_us": round(age_seconds * SECOND), "limit": limit, "now": self._db.clock.now()}
         return self._db.read(lambda connection: connection.all(self._book["abandoned"], params))
 
-    def resolve(self, tenant: str, key: str, *, happened: bool, result: str | None, actor: str, reason: str) -> None:
+    def resolve(  # noqa: PLR0913 - a verdict: on which effect, what, by whom and why
+        self, tenant: str, key: str, *, happened: bool, result: str | None, actor: str, reason: str
+    ) -> None:
         """A person found out about an unknown effect: it happened, or it did not and may run again."""
 
         def work(connection: Connection) -> None:
@@ -210,7 +202,7 @@ class Effects:
         return to
 
     def _generation(self, connection: Connection, lease: Lease, machine: StageMachine) -> tuple[int, str]:
-        """Where a job stands. A requeued job starts a generation: at the stage it died in, or anew after a final one."""
+        """Where a job stands. A requeue starts a generation: at the stage of its dead letter, or anew if that is final."""
         row = self._stage_row(connection, lease.tenant, lease.job_key)
         if row is None:
             return 1, machine.start
@@ -221,6 +213,19 @@ class Effects:
 
     def _stage_row(self, connection: Connection, tenant: str, job_key: str) -> Row | None:
         return first(connection.all(self._book["stage"], {"tenant": tenant, "job_key": job_key}))
+
+    def _intend(self, connection: Connection, lease: Lease, key: str, name: str, kind: str) -> bool:
+        """Write the intent; False where the key is in the ledger already."""
+        owner = {"job_key": lease.job_key, "job_id": lease.id, "fence": lease.fence}
+        intent = self._named(lease, key) | owner | {"name": name, "kind": kind, "now": self._db.clock.now()}
+        return bool(connection.all(self._book["begin"], intent))
+
+    def _settle_on(self, connection: Connection, lease: Lease, key: str, result: str) -> None:
+        named = self._named(lease, key)
+        kept = self._keep(connection, named, result)
+        ended = {"fence": lease.fence, "now": self._db.clock.now()}
+        if not connection.all(self._book["settle"], named | kept | ended):
+            raise LeaseLost(lease.id, lease.fence, "effect")
 
     def _named(self, lease: Lease, key: str) -> dict[str, Any]:
         return {"tenant": lease.tenant, "key": key}

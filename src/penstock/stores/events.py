@@ -6,9 +6,10 @@ import json
 from collections.abc import Sequence
 
 from penstock.clock import SECOND
+from penstock.engine.ids import is_id
 from penstock.events import Event
 from penstock.stores.books import book
-from penstock.stores.connection import Connection, Database, Row
+from penstock.stores.connection import Connection, Database, Row, as_columns
 
 TIMELINE_LIMIT = 1000
 
@@ -24,22 +25,25 @@ class Events:
         """Write events in the transaction of what they describe."""
         if not told:
             return
-        columns = {
-            "at": [event.at for event in told],
-            "tenant": [event.tenant for event in told],
-            "name": [event.name for event in told],
-            "job_id": [event.job_id for event in told],
-            "attempt": [event.attempt for event in told],
-            "fence": [event.fence for event in told],
-            "worker": [event.worker for event in told],
-            "actor": [event.actor for event in told],
-            "data": [json.dumps(event.data, sort_keys=True) for event in told],
-        }
-        connection.each(self._book["record"], columns, {"now": self._db.clock.now()})
+        rows = [
+            {
+                "at": event.at,
+                "tenant": event.tenant,
+                "name": event.name,
+                "job_id": event.job_id,
+                "attempt": event.attempt,
+                "fence": event.fence,
+                "worker": event.worker,
+                "actor": event.actor,
+                "data": json.dumps(event.data, sort_keys=True),
+            }
+            for event in told
+        ]
+        connection.each(self._book["record"], as_columns(rows), {"now": self._db.clock.now()})
 
     def of_job(self, job_id: str, limit: int = TIMELINE_LIMIT) -> list[Event]:
         """The written events of one job, in the order of commits."""
-        return self._read("of_job", {"id": job_id, "limit": limit})
+        return self._read("of_job", {"id": job_id, "limit": limit}) if is_id(job_id) else []
 
     def since(self, after: int, *, tenant: str | None = None, name: str | None = None, limit: int = 100) -> list[Event]:
         """Events after a place in the order of commits."""

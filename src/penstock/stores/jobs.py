@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from penstock import events
 from penstock.clock import SECOND
-from penstock.engine.ids import new_id
+from penstock.engine.ids import is_id, new_id
 from penstock.engine.job import Enqueued, NewJob
 from penstock.engine.keys import digest
 from penstock.engine.settlement import Finish
@@ -16,7 +17,7 @@ from penstock.engine.transitions import State, require
 from penstock.errors import AlreadyRequeued, Conflict, DuplicateMismatch, NotFound
 from penstock.events import Event
 from penstock.stores.books import book
-from penstock.stores.connection import Connection, Database, first
+from penstock.stores.connection import Connection, Database, as_columns, first
 from penstock.stores.effects import Effects
 from penstock.stores.events import Events
 from penstock.stores.leases import Leases
@@ -53,20 +54,19 @@ class Jobs:
         """Write jobs and return what stands for each, in order. Each chunk is on disk whole, or not at all."""
         done: list[Enqueued] = []
         for start in range(0, len(jobs), CHUNK):
-            chunk = jobs[start : start + CHUNK]
-            done += self._db.transact(lambda connection, chunk=chunk: self.enqueue_on(connection, chunk))
+            done += self._db.transact(partial(self.enqueue_on, jobs=jobs[start : start + CHUNK]))
         return done
 
     def enqueue_on(self, connection: Connection, jobs: Sequence[NewJob]) -> list[Enqueued]:
         """Write jobs inside a transaction of the caller."""
-        plain = [job for job in jobs if job.job_key is None and (job.unique is None or job.unique.scope != "forever")]
-        if len(plain) == len(jobs) > 1 and all(job.unique is None for job in jobs):
+        if len(jobs) > 1 and all(job.job_key is None and job.unique is None for job in jobs):
             self._insert_many(connection, jobs)
             return [Enqueued(job.id, created=True) for job in jobs]
         return [self._enqueue_one(connection, job) for job in jobs]
 
     def cancel(self, job_id: str, *, tenant: str | None, reason: str, actor: str) -> State:
         """Cancel a job: at once where it waits, by a signal to its run where it runs."""
+        _require_id(job_id)
 
         def work(connection: Connection) -> State:
             row = first(connection.all(self._book["lock_any"], {"id": job_id, "tenant": tenant}))
@@ -90,10 +90,14 @@ class Jobs:
 
     def requeue(self, job_id: str, how: Requeue, *, tenant: str | None) -> Enqueued:
         """Give a dead letter another life as a new job, linked to it. It can be done only once."""
+        _require_id(job_id)
         return self._db.transact(lambda connection: self._requeue_on(connection, job_id, how, tenant))
 
     def prune(self, state: State, age_seconds: float, limit: int = 500) -> int:
-        """Remove finished jobs of one state older than an age, with what only they needed. One event tells of it."""
+        """Remove finished jobs of one state older than an age, with what only they needed. One event tells of it.
+
+        Keys that were unique for a time go when that is over, whatever became of their jobs.
+        """
         params = {
             "state": str(state),
             "age_us": round(age_seconds * SECOND),
@@ -102,6 +106,7 @@ class Jobs:
         }
 
         def work(connection: Connection) -> int:
+            connection.all(self._book["prune_keys"], {"limit": limit, "now": params["now"]})
             gone = connection.all(self._book["prune"], params)
             # A requeued letter leaves its effects and stages to its successor, which has the same job key.
             self._effects.prune(connection, [(tenant, key) for tenant, key, successor in gone if successor is None])
@@ -118,9 +123,15 @@ class Jobs:
         return self._db.transact(work)
 
     def _enqueue_one(self, connection: Connection, job: NewJob) -> Enqueued:
-        existing = self._take_keys(connection, job)
-        if existing is not None:
-            return existing
+        taken, holder = self._take_keys(connection, job)
+        standing = holder or self._insert(connection, job)
+        if not standing.created:
+            for key in taken:  # a key must never stand for a job that was not made
+                connection.all(self._book["drop_keys"], key)
+        return standing
+
+    def _insert(self, connection: Connection, job: NewJob) -> Enqueued:
+        """Write one job; the active job that has its unique key stands for it."""
         for _ in range(TWIN_TRIES):
             if connection.all(self._book["enqueue"], _row(job) | {"now": self._db.clock.now()}):
                 return Enqueued(job.id, created=True)
@@ -130,24 +141,21 @@ class Jobs:
         message = f"The unique key of a job of task {job.task!r} changed hands {TWIN_TRIES} times under this enqueue."
         raise Conflict(message, hint="Nothing was written. Try again.")
 
-    def _take_keys(self, connection: Connection, job: NewJob) -> Enqueued | None:
-        """Take the keys that outlive the job; what already holds one stands for this request."""
-        wanted: list[tuple[str, str, str, int | None]] = []
-        if job.job_key is not None:
-            wanted.append(("job_key", "", job.job_key, None))
-        if job.unique is not None and job.unique.scope in {"forever", "period"}:
-            wanted.append(("unique", job.task, job.unique.key, job.unique.period_us))
+    def _take_keys(self, connection: Connection, job: NewJob) -> tuple[list[dict[str, Any]], Enqueued | None]:
+        """Take the keys that outlive the job, up to one that is held: its holder stands for this request."""
+        taken: list[dict[str, Any]] = []
         args_digest = digest(job.args)
-        for kind, task, key, period_us in wanted:
+        for kind, task, key, period_us in _lasting_keys(job):
             named = {"tenant": job.tenant, "kind": kind, "task": task, "key": key}
-            taken = {"job_id": job.id, "args_digest": args_digest, "period_us": period_us, "now": self._db.clock.now()}
-            if connection.all(self._book["take_key"], named | taken):
+            mine = {"job_id": job.id, "args_digest": args_digest, "period_us": period_us, "now": self._db.clock.now()}
+            if connection.all(self._book["take_key"], named | mine):
+                taken.append(named | {"job_id": job.id})
                 continue
             held_by, held_digest = connection.all(self._book["held_key"], named)[0]
             if held_digest != args_digest:
                 raise DuplicateMismatch(key, held_by)
-            return Enqueued(held_by, created=False)
-        return None
+            return taken, Enqueued(held_by, created=False)
+        return taken, None
 
     def _active_twin(self, connection: Connection, job: NewJob) -> Enqueued | None:
         if job.unique is None:
@@ -162,18 +170,18 @@ class Jobs:
         return Enqueued(twin_id, created=False)
 
     def _insert_many(self, connection: Connection, jobs: Sequence[NewJob]) -> None:
-        rows = [_row(job) for job in jobs]
-        columns = {name: [row[name] for row in rows] for name in rows[0]}
+        columns = as_columns([_row(job) for job in jobs])
         connection.each(self._book["enqueue_many"], columns, {"now": self._db.clock.now()})
 
     def _requeue_on(self, connection: Connection, job_id: str, how: Requeue, tenant: str | None) -> Enqueued:
-        row = first(connection.all(self._book["dead_letter"], {"id": job_id, "tenant": tenant}))
-        if row is None:
-            active = first(connection.all(self._book["lock_any"], {"id": job_id, "tenant": tenant}))
-            if active is None:
-                raise NotFound("job", job_id)
+        asked = {"id": job_id, "tenant": tenant}
+        active = first(connection.all(self._book["lock_any"], asked))  # before history: a job only moves that way
+        if active is not None:
             require(job_id, State(active[2]), "requeue")
-        letter = _DeadLetter(*(row or ()))
+        row = first(connection.all(self._book["dead_letter"], asked))
+        if row is None:
+            raise NotFound("job", job_id)
+        letter = _DeadLetter(*row)
         require(job_id, State(letter.state), "requeue")
         if letter.requeued_to is not None:
             raise AlreadyRequeued(job_id, letter.requeued_to)
@@ -181,9 +189,13 @@ class Jobs:
         self._enqueue_successor(connection, letter, successor)
         mark = {"id": job_id, "successor": successor["id"], "now": self._db.clock.now()}
         connection.all(self._book["mark_requeued"], mark)
-        connection.all(
-            self._book["pass_key_on"], {"tenant": letter.tenant, "id": job_id, "successor": successor["id"]}
-        )
+        named = {
+            "tenant": letter.tenant,
+            "task": letter.task,
+            "job_key": letter.job_key,
+            "unique_key": letter.unique_key,
+        }
+        connection.all(self._book["pass_key_on"], named | {"id": job_id, "successor": successor["id"]})
         data = {"job_id": job_id, "successor": successor["id"], "reason": how.reason}
         told = Event(events.JOB_REQUEUED, letter.tenant, job_id, actor=how.actor, data=data)
         self._events.record(connection, [told])
@@ -259,6 +271,22 @@ class _DeadLetter:
             "timeout_us": self.timeout_us,
             "deadline_us": deadline_us,
         }
+
+
+def _require_id(job_id: str) -> None:
+    """What cannot be an id names no job."""
+    if not is_id(job_id):
+        raise NotFound("job", job_id)
+
+
+def _lasting_keys(job: NewJob) -> list[tuple[str, str, str, int | None]]:
+    """The keys of a job that outlive it: kind, task, key, and for how long."""
+    keys: list[tuple[str, str, str, int | None]] = []
+    if job.job_key is not None:
+        keys.append(("job_key", "", job.job_key, None))
+    if job.unique is not None and job.unique.scope in {"forever", "period"}:
+        keys.append(("unique", job.task, job.unique.key, job.unique.period_us))
+    return keys
 
 
 def _row(job: NewJob) -> dict[str, Any]:

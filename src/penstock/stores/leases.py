@@ -15,7 +15,7 @@ from penstock.engine.transitions import State
 from penstock.events import Event
 from penstock.stores.books import book
 from penstock.stores.claiming import Claiming, Turn
-from penstock.stores.connection import Connection, Database
+from penstock.stores.connection import Connection, Database, as_columns
 from penstock.stores.events import Events
 from penstock.stores.permits import Permits
 from penstock.stores.settling import Settling
@@ -63,12 +63,12 @@ class Leases:
         """Prolong leases, all in one statement, and learn which are gone or cancelled."""
         if not leases:
             return Renewal(frozenset(), {})
-        columns = {"id": [lease.id for lease in leases], "fence": [lease.fence for lease in leases]}
+        held = as_columns([{"id": lease.id, "fence": lease.fence} for lease in leases])
         now = {"now": self._db.clock.now()}
-        rows = self._db.transact(lambda connection: connection.each(self._book["renew"], columns, now))
+        rows = self._db.transact(lambda connection: connection.each(self._book["renew"], held, now))
         alive = {job_id for job_id, _ in rows}
         cancelled = {job_id: reason for job_id, reason in rows if reason is not None}
-        return Renewal(frozenset(columns["id"]) - alive, cancelled)
+        return Renewal(frozenset(held["id"]) - alive, cancelled)
 
     def hold(self, connection: Connection, lease: Lease) -> bool:
         """Lock the job under its fence for the rest of a transaction; False means the lease is gone."""
@@ -88,7 +88,7 @@ class Leases:
 
     def ended_by(self, lease: Lease) -> bool:
         """Whether the job stands as after a settlement of this very lease: to be asked after a lost reply."""
-        params = {"id": lease.id, "fence": lease.fence}
+        params = {"id": lease.id, "fence": lease.fence, "losses": lease.losses}
         return bool(self._db.read(lambda connection: connection.all(self._book["ended"], params)))
 
     def settle_on(self, connection: Connection, settlements: Sequence[Settlement], worker: str = "") -> frozenset[str]:
@@ -113,14 +113,13 @@ class Leases:
             step = Finish(State.DEAD, REASON_DEADLINE)
             steps = [(job_id, fence, step) for job_id, fence, _, _ in overdue]
             gone = self._settling.finish(connection, steps, was=State.QUEUED)
-            data = {"reason": REASON_DEADLINE, "error_message": "waited past its deadline", "error_code": REASON_DEADLINE}
             told = [
-                Event(events.JOB_DEAD_LETTERED, tenant, job_id, fence=fence, data={"job_id": job_id, **data})
-                for job_id, fence, tenant, _ in overdue
-                if job_id in gone
+                Event(events.JOB_DEAD_LETTERED, tenant, job_id, fence=fence, data=_overdue(job_id, attempts))
+                for job_id, fence, tenant, attempts in overdue
+                if (job_id, fence) in gone
             ]
             self._events.record(connection, told)
-            return sorted(gone)
+            return sorted(job_id for job_id, _ in gone)
 
         return self._db.transact(work)
 
@@ -151,6 +150,11 @@ class Leases:
         self._events.record(connection, [started, stale.event(detected_by), *ends])
         state = step.state if isinstance(step, Finish) else State.QUEUED
         return Reaped(stale.id, stale.fence, stale.tenant, stale.worker_id, state)
+
+
+def _overdue(job_id: str, attempts: int) -> dict[str, Any]:
+    told = {"job_id": job_id, "reason": REASON_DEADLINE, "retry_count": max(attempts - 1, 0)}
+    return {**told, "error_code": REASON_DEADLINE, "error_message": "waited past its deadline"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 from penstock.clock import Instant
+from penstock.engine.ids import is_id
 from penstock.engine.job import Job
 from penstock.engine.transitions import ACTIVE, State
 from penstock.errors import InvalidValue, NotFound
@@ -68,6 +70,7 @@ class Listing:
     def __init__(self, database: Database) -> None:
         self._db = database
         self._mark = "?" if database.dialect == "sqlite" else "%s"
+        self._place = "instr" if database.dialect == "sqlite" else "strpos"
 
     def get(self, job_id: str, tenant: str | None = None) -> Job:
         """One job. A foreign one looks exactly like an absent one."""
@@ -78,10 +81,9 @@ class Listing:
 
     def find(self, job_id: str, tenant: str | None = None) -> Job | None:
         """One job, or None."""
-        wanted = _Where(self._mark)
-        wanted.add("j.id = {}", job_id)
-        if tenant is not None:
-            wanted.add("j.tenant = {}", tenant)
+        if not is_id(job_id):
+            return None
+        wanted = _Where(self._mark).add("j.id = {}", job_id).add("j.tenant = {}", tenant)
         rows = self._db.read(lambda connection: self._both(connection, wanted, wanted, 1))
         return _job(rows[0]) if rows else None
 
@@ -89,6 +91,8 @@ class Listing:
         """Jobs by a filter, by age of their id, a page at a time."""
         if not 1 <= limit <= PAGE_LIMIT:
             raise InvalidValue("limit", limit, f"is not between 1 and {PAGE_LIMIT}")
+        if after is not None and not is_id(after):
+            raise InvalidValue("after", after, "is not where a page ended", hint="Give the `next` of the page before.")
         hot, cold = self._where(wanted, after, hot=True), self._where(wanted, after, hot=False)
         rows = self._db.read(lambda connection: self._both(connection, hot, cold, limit + 1))
         jobs = [_job(row) for row in rows[:limit]]
@@ -96,50 +100,39 @@ class Listing:
 
     def dead_counts(self, tenant: str | None = None) -> list[tuple[str, str | None, int]]:
         """Dead letters that wait for somebody, by tenant and error code."""
-        wanted = _Where(self._mark)
-        wanted.text("j.state = 'dead'").text("j.requeued_to is null")
-        if tenant is not None:
-            wanted.add("j.tenant = {}", tenant)
+        wanted = _Where(self._mark).text("j.state = 'dead'").text("j.requeued_to is null").add("j.tenant = {}", tenant)
         sql = (
-            f"select j.tenant, j.error_code, count(*) from penstock_history j where {wanted.sql} "  # noqa: S608
-            "group by j.tenant, j.error_code order by 3 desc, 1, 2"
+            f"select j.tenant, j.error_code, count(*) from penstock_history j where {wanted.sql} "  # noqa: S608 - _Where
+            "group by j.tenant, j.error_code"
         )
-        return [(t, code, n) for t, code, n in self._db.read(lambda c: c.execute(sql, wanted.values))]
+        counts = [(t, code, n) for t, code, n in self._db.read(lambda c: c.execute(sql, wanted.values))]
+        return sorted(counts, key=lambda row: (-row[2], row[0], row[1] or ""))
 
     def _both(self, connection: Connection, hot: _Where | None, cold: _Where | None, limit: int) -> list[Row]:
         rows: list[Row] = []
         for table, where in (("penstock_jobs", hot), ("penstock_history", cold)):
             if where is not None:
                 sql = (
-                    f"select {_columns(table, connection.dialect)} from {table} j where {where.sql} "  # noqa: S608
+                    f"select {_columns(table, connection.dialect)} from {table} j where {where.sql} "  # noqa: S608 - _Where
                     f"order by j.id desc limit {limit:d}"
                 )
                 rows += connection.execute(sql, where.values)
-        return sorted(rows, key=lambda row: row[0], reverse=True)[:limit]
+        # A job that ended between the two reads was read twice: it is shown as it was read last.
+        once = {row[0]: row for row in rows}
+        return [once[job_id] for job_id in sorted(once, reverse=True)[:limit]]
 
     def _where(self, wanted: JobFilter, after: str | None, *, hot: bool) -> _Where | None:
         """The conditions for one of the two tables; None where no row of it can match."""
-        if wanted.state is not None and (wanted.state in ACTIVE) is not hot:
+        if not _may_match(wanted, hot=hot):
             return None
-        where = _Where(self._mark).text("true" if self._mark == "%s" else "1")
+        where = _Where(self._mark)
         for name in _EQUAL:
-            if (value := getattr(wanted, name)) is not None:
-                if name == "waiting_on" and not hot:
-                    return None
-                where.add(f"j.{name} = {{}}", str(value))
-        if wanted.tag is not None:
-            where.add("j.tags like {} escape '!'", f'%"{_escaped(wanted.tag)}"%')
-        if (wanted.not_requeued or wanted.finished_before is not None) and hot:
-            return None
-        if wanted.not_requeued:
-            where.text("j.requeued_to is null")
-        if wanted.finished_before is not None:
-            where.add("j.finished_at < {}", wanted.finished_before)
-        if wanted.created_after is not None:
-            where.add("j.created_at > {}", wanted.created_after)
-        if after is not None:
-            where.add("j.id < {}", after)
-        return where
+            where.add(f"j.{name} = {{}}", getattr(wanted, name))
+        where.add(f"{self._place}(j.tags, {{}}) > 0", _in_json(wanted.tag))
+        where.add("j.finished_at < {}", wanted.finished_before)
+        where.add("j.created_at > {}", wanted.created_after)
+        where.add("j.id < {}", after)
+        return where.text("j.requeued_to is null") if wanted.not_requeued else where
 
 
 _EQUAL = (
@@ -157,8 +150,10 @@ class _Where:
         self.values: list[Any] = []
 
     def add(self, condition: str, value: Any) -> _Where:
-        self._parts.append(condition.format(self._mark))
-        self.values.append(value)
+        """A condition on a value; none where there is no value."""
+        if value is not None:
+            self._parts.append(condition.format(self._mark))
+            self.values.append(value)
         return self
 
     def text(self, condition: str) -> _Where:
@@ -167,19 +162,29 @@ class _Where:
 
     @property
     def sql(self) -> str:
-        return " and ".join(self._parts)
+        return " and ".join(self._parts) or "true"
+
+
+def _may_match(wanted: JobFilter, *, hot: bool) -> bool:
+    """Whether a table of waiting and running jobs, or the one of finished jobs, may have what is wanted."""
+    if wanted.requeued_from is not None and not is_id(wanted.requeued_from):
+        return False
+    if wanted.state is not None and (wanted.state in ACTIVE) is not hot:
+        return False
+    if hot:
+        return not wanted.not_requeued and wanted.finished_before is None
+    return wanted.waiting_on is None
+
+
+def _in_json(tag: str | None) -> str | None:
+    """A tag as it stands in the JSON of a row."""
+    return None if tag is None else json.dumps(tag, ensure_ascii=False)
 
 
 def _columns(table: str, dialect: str) -> str:
     absent = _ABSENT[table]
     cast = "null::{}" if dialect == "postgres" else "null"
-    return _COMMON.format(
-        **{name: cast.format(absent[name]) if name in absent else f"j.{name}" for name in _OPTIONAL}
-    )
-
-
-def _escaped(text: str) -> str:
-    return text.replace("!", "!!").replace("%", "!%").replace("_", "!_")
+    return _COMMON.format(**{name: cast.format(absent[name]) if name in absent else f"j.{name}" for name in _OPTIONAL})
 
 
 def _job(row: Sequence[Any]) -> Job:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from penstock.clock import Clock, clock_from_environment
 from penstock.errors import DatabaseUnsuitable, SchemaMismatch
@@ -19,15 +19,15 @@ _migrating = threading.Lock()
 
 def open_database(url: str, *, clock: Clock | None = None, pool_size: int | None = None) -> Database:
     """A database for this URL. Nothing is read or written yet."""
-    scheme = urlsplit(url).scheme.split("+")[0]
+    scheme = url.partition("://")[0].partition("+")[0].lower() if "://" in url else ""
     time = clock or clock_from_environment()
     size = {} if pool_size is None else {"pool_size": pool_size}
     if scheme == "sqlite":
         return SqliteDatabase(_path_of(url), clock=time, **size)
     if scheme in {"postgres", "postgresql"}:
         return _postgres(url, time, size)
-    message = f"There is no database of the kind {scheme or url.split(':', maxsplit=1)[0]!r}."
-    raise DatabaseUnsuitable(message, hint=f"Write {_SCHEMES}")
+    kind = f"There is no database of the kind {scheme!r}." if scheme else "The database URL names no kind of database."
+    raise DatabaseUnsuitable(kind, hint=f"Write {_SCHEMES}")
 
 
 def prepare(database: Database) -> None:
@@ -44,9 +44,9 @@ def prepare(database: Database) -> None:
 
 
 def _path_of(url: str) -> Path:
-    parts = urlsplit(url)
-    path = unquote(parts.path)
-    if parts.netloc or not path.strip("/") or ":memory:" in path:
+    address = url.partition("://")[2]
+    path = unquote(address.partition("?")[0])
+    if not path.startswith("/") or not path.strip("/") or ":memory:" in path:
         message = f"{url!r} names no SQLite file; a database in memory would be another one for every connection."
         raise DatabaseUnsuitable(message, hint="Write sqlite:///relative/path.db or sqlite:////absolute/path.db")
     return Path(path[1:])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from penstock.engine.job import Lease
 from penstock.stores.books import book
-from penstock.stores.connection import Connection, Database
+from penstock.stores.connection import Connection, Database, as_columns
 
 TRIES = 3
 """How often a claim looks for another number when its first one was taken under it."""
@@ -38,8 +38,8 @@ class Permits:
         held = [lease for lease in leases if lease.concurrency_key]
         if not held:
             return
-        columns = {"id": [lease.id for lease in held], "fence": [lease.fence for lease in held]}
-        freed = Counter(key for (key,) in connection.each(self._book["free_permits"], columns, {}))
+        rows = [{"id": lease.id, "fence": lease.fence} for lease in held]
+        freed = Counter(key for (key,) in connection.each(self._book["free_permits"], as_columns(rows), {}))
         for key, count in freed.items():
             self.wake(connection, GATE + key, count)
 

@@ -31,6 +31,7 @@ class Pool(Generic[C]):
         self._connect = connect
         self._patience = patience_seconds
         self._size = size
+        self._inherited: list[list[C]] = []
         self._reset()
 
     def _reset(self) -> None:
@@ -41,30 +42,41 @@ class Pool(Generic[C]):
     @contextmanager
     def lend(self) -> Iterator[C]:
         """Lend one connection; it comes back unless the work left it broken."""
-        if self._pid != os.getpid():
-            self._reset()  # a forked child must not touch its parent's connections, not even to close them
-        places = self._places
+        self._leave_parents_alone()
+        places, idle = self._places, self._idle
         if not places.acquire(timeout=self._patience):
             message = f"All {self._size} connections were busy for {self._patience:g} s."
             raise DatabaseUnavailable(message, hint="Lower the concurrency or raise the pool size.")
         try:
-            yield from self._lent()
+            connection = _last_of(idle) or self._connect()
+            try:
+                yield connection
+            finally:
+                if connection.usable():
+                    idle.append(connection)
+                else:
+                    connection.close()
         finally:
             places.release()
 
-    def _lent(self) -> Iterator[C]:
-        connection = self._idle.pop() if self._idle else self._connect()
-        try:
-            yield connection
-        finally:
-            if connection.usable():
-                self._idle.append(connection)
-            else:
-                connection.close()
-
     def forget(self) -> None:
         """Close the idle connections; the next loan opens a fresh one."""
-        while self._idle:
-            self._idle.pop().close()
+        self._leave_parents_alone()
+        while connection := _last_of(self._idle):
+            connection.close()
 
     close = forget
+
+    def _leave_parents_alone(self) -> None:
+        """A forked child must not touch its parent's connections, not even to close them by losing sight of them."""
+        if self._pid != os.getpid():
+            self._inherited.append(self._idle)
+            self._reset()
+
+
+def _last_of(idle: list[C]) -> C | None:
+    """Take the last one, if no other thread did since anybody looked."""
+    try:
+        return idle.pop()
+    except IndexError:
+        return None

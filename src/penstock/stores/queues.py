@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from penstock import events
 from penstock.clock import Instant
@@ -70,7 +70,7 @@ class Queues:
         def work(connection: Connection) -> list[QueueCounts]:
             rows = connection.all(self._book["counts"], {"tenant": tenant, "now": self._db.clock.now()})
             paused = {name: at for name, at, _, _ in connection.all(self._book["list_paused"], {})}
-            known = [QueueCounts(*row, paused_at=paused.pop(row[0], None)) for row in rows]
+            known = [replace(QueueCounts(*row), paused_at=paused.pop(row[0], None)) for row in rows]
             return known + [QueueCounts(name, 0, 0, 0, None, at) for name, at in sorted(paused.items())]
 
         return self._db.read(work)

@@ -10,9 +10,12 @@ from penstock.engine.outcome import Failure
 from penstock.engine.settlement import Finish, PutBack, Settlement, events_of
 from penstock.engine.transitions import State
 from penstock.stores.books import book
-from penstock.stores.connection import Connection, Database
+from penstock.stores.connection import Connection, Database, as_columns
 from penstock.stores.events import Events
 from penstock.stores.permits import Permits
+
+Held = tuple[str, int]
+"""The id and the fence of a lease: one worker may hold an old and a new lease of the same job."""
 
 
 class Settling:
@@ -26,19 +29,20 @@ class Settling:
 
     def settle(self, connection: Connection, settlements: Sequence[Settlement], worker: str) -> frozenset[str]:
         """Record how runs ended, with their permits and events, and return the ids that were accepted."""
-        finished = self.finish(connection, [(s.lease.id, s.lease.fence, s.step) for s in _finishing(settlements)])
+        ends = [(s.lease.id, s.lease.fence, s.step) for s in settlements if isinstance(s.step, Finish)]
+        finished = self.finish(connection, ends)
         again = [s for s in settlements if isinstance(s.step, PutBack)]
         put_back = self.put_back(connection, again)
-        turned = self._cancel_instead(connection, [s for s in again if s.lease.id not in put_back])
+        turned = self._cancel_instead(connection, [s for s in again if _held(s) not in put_back])
         accepted = finished | put_back | turned.keys()
-        final = [turned.get(s.lease.id, s) for s in settlements if s.lease.id in accepted]
+        final = [turned.get(_held(s), s) for s in settlements if _held(s) in accepted]
         self._permits.free(connection, [s.lease for s in final])
         self._events.record(connection, [event for s in final for event in events_of(s, worker or s.lease.worker_id)])
-        return frozenset(accepted)
+        return frozenset(job_id for job_id, _ in accepted)
 
     def finish(
         self, connection: Connection, steps: Sequence[tuple[str, int, Finish]], was: State = State.RUNNING
-    ) -> set[str]:
+    ) -> set[Held]:
         """Move jobs out of the hot table, each under its fence and from the state it was in."""
         rows = [
             {
@@ -56,7 +60,7 @@ class Settling:
         ]
         return self._each(connection, "settle", rows)
 
-    def put_back(self, connection: Connection, settlements: Sequence[Settlement]) -> set[str]:
+    def put_back(self, connection: Connection, settlements: Sequence[Settlement]) -> set[Held]:
         """Queue jobs again, each under its fence; those that were asked to cancel are left alone."""
         rows = [
             {
@@ -74,26 +78,25 @@ class Settling:
         ]
         return self._each(connection, "put_back", rows)
 
-    def _cancel_instead(self, connection: Connection, refused: Sequence[Settlement]) -> dict[str, Settlement]:
+    def _cancel_instead(self, connection: Connection, refused: Sequence[Settlement]) -> dict[Held, Settlement]:
         """A job that was asked to cancel does not go back to the queue: it is cancelled."""
         if not refused:
             return {}
-        columns = {"id": [s.lease.id for s in refused], "fence": [s.lease.fence for s in refused]}
-        asked = connection.each(self._book["asked_to_cancel"], columns, {})
-        steps = {job_id: Finish(State.CANCELLED, reason) for job_id, _, reason in asked}
-        accepted = self.finish(connection, [(job_id, fence, steps[job_id]) for job_id, fence, _ in asked])
-        return {s.lease.id: replace(s, step=steps[s.lease.id]) for s in refused if s.lease.id in accepted}
+        rows = [{"id": s.lease.id, "fence": s.lease.fence} for s in refused]
+        asked = connection.each(self._book["asked_to_cancel"], as_columns(rows), {})
+        steps = {(job_id, fence): Finish(State.CANCELLED, reason) for job_id, fence, reason in asked}
+        accepted = self.finish(connection, [(*held, step) for held, step in steps.items()])
+        return {_held(s): replace(s, step=steps[_held(s)]) for s in refused if _held(s) in accepted}
 
-    def _each(self, connection: Connection, entry: str, rows: Sequence[dict[str, Any]]) -> set[str]:
+    def _each(self, connection: Connection, entry: str, rows: Sequence[dict[str, Any]]) -> set[Held]:
         if not rows:
             return set()
-        columns = {name: [row[name] for row in rows] for name in rows[0]}
-        accepted = connection.each(self._book[entry], columns, {"now": self._db.clock.now()})
-        return {job_id for (job_id,) in accepted}
+        accepted = connection.each(self._book[entry], as_columns(rows), {"now": self._db.clock.now()})
+        return {(job_id, fence) for job_id, fence in accepted}
 
 
-def _finishing(settlements: Sequence[Settlement]) -> list[Any]:
-    return [s for s in settlements if isinstance(s.step, Finish)]
+def _held(settlement: Settlement) -> Held:
+    return settlement.lease.id, settlement.lease.fence
 
 
 def _failure_columns(failure: Failure | None) -> dict[str, str | None]:

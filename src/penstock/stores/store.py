@@ -38,7 +38,11 @@ class Store:
     def open(cls, url: str, *, clock: Clock | None = None, pool_size: int | None = None) -> Store:
         """The store behind a URL, with its schema in place."""
         database = open_database(url, clock=clock, pool_size=pool_size)
-        prepare(database)
+        try:
+            prepare(database)
+        except BaseException:
+            database.close()
+            raise
         return cls(database)
 
     def migrate(self) -> int:

@@ -11,7 +11,7 @@ from penstock.clock import SECOND, Instant
 from penstock.engine.job import DEFAULT_TENANT
 from penstock.events import Event
 from penstock.stores.books import book
-from penstock.stores.connection import Connection, Database
+from penstock.stores.connection import Connection, Database, Row
 from penstock.stores.events import Events
 
 LIST_LIMIT = 1000
@@ -110,9 +110,7 @@ class Workers:
 
         def work(connection: Connection) -> None:
             for worker_id in gone:
-                connection.all(
-                    self._book["stopped"], {"id": worker_id, "refused": 0, "now": self._db.clock.now()}
-                )
+                connection.all(self._book["stopped"], {"id": worker_id, "refused": 0, "now": self._db.clock.now()})
             told = Event(events.WORKER_RECOVERED, DEFAULT_TENANT, worker=worker.id, data=data)
             self._events.record(connection, [told])
 
@@ -127,9 +125,15 @@ class Workers:
             "now": self._db.clock.now(),
         }
         rows = self._db.read(lambda connection: connection.all(self._book["list"], params))
-        return [WorkerRow(*row[:7], json.loads(row[7]), json.loads(row[8]), *row[9:]) for row in rows]
+        return [_worker(row) for row in rows]
 
     def prune(self, age_seconds: float) -> int:
         """Forget workers that were not seen for an age and hold nothing."""
         params = {"age_us": round(age_seconds * SECOND), "now": self._db.clock.now()}
         return len(self._db.transact(lambda connection: connection.all(self._book["prune"], params)))
+
+
+def _worker(row: Row) -> WorkerRow:
+    values = list(row)
+    values[7:9] = map(json.loads, values[7:9])
+    return WorkerRow(*values)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
@@ -15,7 +15,7 @@ from psycopg.types.string import TextLoader
 from penstock.clock import Clock
 from penstock.errors import DatabaseUnavailable, DatabaseUnsuitable
 from penstock.stores.books import Entry
-from penstock.stores.connection import Connection, Params, Row
+from penstock.stores.connection import Columns, Connection, Params, Row
 from penstock.stores.pool import Pool
 
 T = TypeVar("T")
@@ -50,17 +50,17 @@ class PostgresConnection:
         """Run an entry and return its rows."""
         rows: list[Row] = []
         for statement in entry:
-            cursor = self.raw.execute(statement, params)  # type: ignore[call-overload] # our own books, not input
+            cursor = self.raw.execute(statement, params)
             rows = cursor.fetchall() if cursor.description else rows
         return rows
 
-    def each(self, entry: Entry, columns: Mapping[str, Sequence[Any]], common: Params) -> list[Row]:
+    def each(self, entry: Entry, columns: Columns, common: Params) -> list[Row]:
         """Run an entry once with its columns as arrays."""
         return self.all(entry, {**common, **columns})
 
     def execute(self, sql: str, params: Any = None) -> list[Row]:
         """Run a statement of the caller's own, with `%s` or `%(name)s` parameters."""
-        cursor = self.raw.execute(sql, params)  # type: ignore[call-overload] # the caller's own SQL
+        cursor = self.raw.execute(sql, params)
         return cursor.fetchall() if cursor.description else []
 
     def script(self, sql: str) -> None:
@@ -126,20 +126,20 @@ class PostgresDatabase:
         self._pool.close()
 
     def _connect(self) -> PostgresConnection:
+        given = _understood(self.url)
+        ours = {name: value for name, value in _KEEPALIVE.items() if name not in given}
         try:
-            raw = psycopg.connect(self.url, autocommit=True, **_KEEPALIVE)  # type: ignore[arg-type]
+            raw = psycopg.connect(self.url, autocommit=True, **ours)  # type: ignore[arg-type] # libpq takes any option
         except psycopg.OperationalError as error:
             message = f"PostgreSQL at {safe_url(self.url)} cannot be reached: {_first_line(error)}"
             raise DatabaseUnavailable(message, hint="Is it running, and are host, port and password right?") from error
-        except psycopg.ProgrammingError as error:
-            message = f"The database URL {safe_url(self.url)} cannot be understood: {_first_line(error)}"
-            raise DatabaseUnsuitable(message, hint="Write postgresql://user:password@host:5432/name") from error
-        if raw.info.server_version < OLDEST_VERSION:
+        try:
+            _require_version(raw.info.server_version)
+            raw.adapters.register_loader("uuid", TextLoader)
+            raw.execute(_SESSION)
+        except BaseException:
             raw.close()
-            message = f"PostgreSQL {raw.info.server_version // 10000} is too old; Penstock needs 13."
-            raise DatabaseUnsuitable(message, hint="Upgrade the server.")
-        raw.adapters.register_loader("uuid", TextLoader)
-        raw.execute(_SESSION)
+            raise
         return PostgresConnection(raw)
 
 
@@ -154,6 +154,24 @@ def _rolled_back_on_error(raw: psycopg.Connection[Row]) -> Iterator[None]:
         raise
 
 
+def _understood(url: str) -> dict[str, Any]:
+    """The parts of a database URL. What libpq says about a bad one would repeat its password."""
+    try:
+        parts: dict[str, Any] = psycopg.conninfo.conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        message, hint = "The database URL cannot be understood.", "Write postgresql://user:password@host:5432/name"
+        raise DatabaseUnsuitable(message, hint=hint) from None
+    if "@" in str(parts.get("host", "")).lstrip("@"):
+        raise DatabaseUnsuitable("The database URL has an @ too many.", hint="Write an @ in a password as %40.")
+    return parts
+
+
+def _require_version(version: int) -> None:
+    if version < OLDEST_VERSION:
+        message = f"PostgreSQL {version // 10000} is too old; Penstock needs {OLDEST_VERSION // 10000}."
+        raise DatabaseUnsuitable(message, hint="Upgrade the server.")
+
+
 def safe_url(url: str) -> str:
     """A database URL without its password or options, for people to read."""
     try:
@@ -165,7 +183,7 @@ def safe_url(url: str) -> str:
 
 
 def _lost(error: Exception, *, unknown: bool) -> DatabaseUnavailable:
-    message = f"The connection to PostgreSQL was lost: {_first_line(error)}"
+    message = f"The work on PostgreSQL was broken off: {_first_line(error)}"
     if unknown:
         hint = "It was lost during the commit: whether it happened must be looked up before it is tried again."
         problem = DatabaseUnavailable(message, hint=hint)

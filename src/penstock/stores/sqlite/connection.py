@@ -10,14 +10,14 @@ import json
 import random
 import sqlite3
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 from penstock.clock import Clock, host_now
 from penstock.errors import DatabaseUnavailable, DatabaseUnsuitable
 from penstock.stores.books import Entry
-from penstock.stores.connection import Connection, Params, Row
+from penstock.stores.connection import Columns, Connection, Params, Row
 from penstock.stores.pool import Pool
 from penstock.stores.sqlite.filesystem import require_suitable
 
@@ -54,7 +54,7 @@ class SqliteConnection:
             rows += self.raw.execute(statement, bound).fetchall()
         return rows
 
-    def each(self, entry: Entry, columns: Mapping[str, Sequence[Any]], common: Params) -> list[Row]:
+    def each(self, entry: Entry, columns: Columns, common: Params) -> list[Row]:
         """Run an entry row by row, and return all rows that came back."""
         shared = _bind(common)
         rows: list[Row] = []
@@ -122,8 +122,20 @@ class SqliteDatabase:
         raw = sqlite3.connect(
             self.path, timeout=0, isolation_level=None, check_same_thread=False, cached_statements=256
         )
-        _patiently(lambda: raw.executescript(_PRAGMAS))
+        try:
+            _patiently(lambda: raw.executescript(_PRAGMAS))
+            self._require_log(raw)
+        except BaseException:
+            raw.close()
+            raise
         return SqliteConnection(raw)
+
+    def _require_log(self, raw: sqlite3.Connection) -> None:
+        """SQLite keeps another journal without a word where the write-ahead log cannot work."""
+        ((mode,),) = raw.execute("pragma journal_mode").fetchall()
+        if mode != "wal":
+            message = f"The database {self.path} cannot have a write-ahead log here; its journal stays {mode!r}."
+            raise DatabaseUnsuitable(message, hint="Move it to a local disk, or use PostgreSQL.")
 
 
 def _bind(params: Params) -> dict[str, Any]:

@@ -38,9 +38,9 @@ def file_system_of(folder: Path, mounts: Path = Path("/proc/self/mounts")) -> st
     place = str(folder.resolve())
     best = ("", "")
     for line in lines:
-        _device, mount, kind, *_rest = line.split(" ")
+        _device, mount, kind, *_rest = [*line.split(" "), "", "", ""]
         point = mount.replace("\\040", " ")
-        inside = place == point or place.startswith(point.rstrip("/") + "/")
+        inside = point.startswith("/") and (place == point or place.startswith(point.rstrip("/") + "/"))
         if inside and len(point) >= len(best[0]):
             best = (point, kind)
     return best[1] or None

@@ -21,15 +21,6 @@ set state = 'done', result = :result, stored = :stored, settled_at = penstock_no
 where tenant = :tenant and key = :key and state = 'intent' and fence = :fence
 returning key;
 
--- name: record
--- Intent and result at once, for what happens in one transaction of this database.
-insert into penstock_effects (tenant, key, job_key, job_id, name, kind, state, fence, result, stored, started_at,
-                              settled_at)
-values (:tenant, :key, :job_key, :job_id::uuid, :name, :kind, 'done', :fence, :result, :stored,
-        penstock_now(:now::bigint), penstock_now(:now::bigint))
-on conflict (tenant, key) do nothing
-returning key;
-
 -- name: mark_unknown
 update penstock_effects set state = 'unknown', settled_at = penstock_now(:now::bigint)
 where tenant = :tenant and key = :key and state = 'intent'
@@ -44,7 +35,8 @@ returning job_id, name;
 
 -- name: forget
 -- A recorded result whose artefact is gone: the effect may happen again, under the same key.
-update penstock_effects set state = 'intent', fence = :fence, result = null, stored = 'inline', settled_at = null
+update penstock_effects
+set state = 'intent', fence = :fence, job_id = :job_id::uuid, result = null, stored = 'inline', settled_at = null
 where tenant = :tenant and key = :key and state = 'done'
 returning key;
 

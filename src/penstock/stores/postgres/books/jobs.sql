@@ -9,7 +9,8 @@ insert into penstock_jobs (
 select
     :id::uuid, :tenant, :task, :queue, 'queued', :rank::smallint, due.run_at, :args, :max_attempts::int, :job_key,
     :source, :unique_key, :unique_scope, :concurrency_key, :concurrency_limit::int, :correlation_id, :tags, :facts,
-    :requeued_from::uuid, :lease_us::bigint, :timeout_us::bigint, due.run_at + :deadline_us::bigint, due.now, due.now
+    :requeued_from::uuid, :lease_us::bigint, :timeout_us::bigint, greatest(due.run_at, due.now) + :deadline_us::bigint,
+    due.now, due.now
 from (select clock.now, coalesce(:run_at::bigint, clock.now + :delay_us::bigint) as run_at
       from (select penstock_now(:now::bigint) as now) clock) due
 on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do nothing
@@ -24,7 +25,7 @@ select
     n.id, n.tenant, n.task, n.queue, 'queued', n.rank, coalesce(n.run_at, clock.now + n.delay_us), n.args,
     n.max_attempts, n.job_key, n.source, n.unique_key, n.unique_scope, n.concurrency_key, n.concurrency_limit,
     n.correlation_id, n.tags, n.facts, n.requeued_from, n.lease_us, n.timeout_us,
-    coalesce(n.run_at, clock.now + n.delay_us) + n.deadline_us, clock.now, clock.now
+    greatest(coalesce(n.run_at, clock.now + n.delay_us), clock.now) + n.deadline_us, clock.now, clock.now
 from (select penstock_now(:now::bigint) as now) clock
 cross join unnest(
     :id::uuid[], :tenant::text[], :task::text[], :queue::text[], :rank::smallint[], :run_at::bigint[],
@@ -55,9 +56,22 @@ returning job_id;
 select job_id, args_digest from penstock_keys
 where tenant = :tenant and kind = :kind and task = :task and key = :key;
 
+-- name: drop_keys
+-- The keys that an enqueue took for a job that it did not make.
+delete from penstock_keys
+where tenant = :tenant and kind = :kind and task = :task and key = :key and job_id = :job_id::uuid;
+
+-- name: prune_keys
+-- Keys whose time is over.
+delete from penstock_keys where ctid = any(array(
+    select ctid from penstock_keys where expires_at <= penstock_now(:now::bigint)
+    order by expires_at limit :limit for update skip locked));
+
 -- name: pass_key_on
 -- The successor of a requeued job inherits the keys that name it.
-update penstock_keys set job_id = :successor::uuid where tenant = :tenant and job_id = :id::uuid;
+update penstock_keys set job_id = :successor::uuid
+where tenant = :tenant and job_id = :id::uuid
+  and (kind, task, key) in (('job_key', '', :job_key), ('unique', :task, :unique_key));
 
 -- name: walk
 -- The (tenant, rank) pairs of a queue after the tenant :after and up to :upto, until :tenants tenants with a due job
@@ -149,7 +163,7 @@ select
     coalesce(last_message, error_message), result, created_at, penstock_now(:now::bigint), started_at,
     penstock_now(:now::bigint)
 from gone
-returning id;
+returning id, fence;
 
 -- name: put_back
 -- Retry, snooze, release and loss: the job is queued again. One that was asked to cancel is not.
@@ -165,13 +179,13 @@ from (select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence, unnes
              unnest(:error_code::text[]) as error_code, unnest(:error_message::text[]) as error_message
       order by 1) told
 where j.id = told.id and j.fence = told.fence and j.state || '' = 'running' and j.cancel_reason is null
-returning j.id;
+returning j.id, j.fence;
 
 -- name: ended
--- How a job looks after a settlement of this very fence.
-select id from penstock_history where id = :id::uuid and fence = :fence
+-- How a job looks after a settlement of this very fence. A loss would have been counted.
+select id from penstock_history where id = :id::uuid and fence = :fence and losses = :losses
 union all
-select id from penstock_jobs where id = :id::uuid and fence = :fence and state = 'queued';
+select id from penstock_jobs where id = :id::uuid and fence = :fence and losses = :losses and state = 'queued';
 
 -- name: asked_to_cancel
 select j.id, j.fence, j.cancel_reason
@@ -196,14 +210,16 @@ where state = 'running' and worker_id = any(:workers::uuid[])
 order by lease_expires_at limit :limit for update skip locked;
 
 -- name: overdue
--- Jobs that waited past their deadline.
-select id, fence, tenant, concurrency_key from penstock_jobs
+-- Jobs that waited past their deadline. In a paused queue nothing is overdue: the pause moves the deadlines.
+select id, fence, tenant, attempts from penstock_jobs
 where state = 'queued' and deadline_at <= penstock_now(:now::bigint)
+  and not exists (select 1 from penstock_queues q where q.name = penstock_jobs.queue and q.paused_at is not null)
 order by deadline_at limit :limit for update skip locked;
 
 -- name: extend_deadlines
 -- A pause moves the deadlines of the jobs that it kept waiting.
-update penstock_jobs set deadline_at = deadline_at + (penstock_now(:now::bigint) - greatest(:since::bigint, created_at))
+update penstock_jobs
+set deadline_at = deadline_at + greatest(penstock_now(:now::bigint) - greatest(:since::bigint, created_at), 0)
 where queue = :queue and state = 'queued' and deadline_at is not null;
 
 -- name: lock_any

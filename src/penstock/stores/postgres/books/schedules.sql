@@ -9,7 +9,7 @@ on conflict (name) do update
 set tenant = excluded.tenant, task = excluded.task, cron = excluded.cron, tz = excluded.tz,
     coalesce_slots = excluded.coalesce_slots, misfire_grace_us = excluded.misfire_grace_us,
     overlap = excluded.overlap, max_runtime_us = excluded.max_runtime_us, template = excluded.template,
-    next_at = :next_at, revision = known.revision + 1, updated_at = penstock_now(:now::bigint)
+    opened_until = excluded.opened_until, next_at = excluded.next_at, revision = known.revision + 1, updated_at = penstock_now(:now::bigint)
 where (known.tenant, known.task, known.cron, known.tz, known.coalesce_slots, known.overlap, known.template)
       is distinct from (excluded.tenant, excluded.task, excluded.cron, excluded.tz, excluded.coalesce_slots,
                         excluded.overlap, excluded.template)
@@ -73,24 +73,28 @@ select scheduled_for from penstock_slots
 where schedule = :schedule and scheduled_for > :after and scheduled_for <= :until;
 
 -- name: active
--- A job of this schedule that is still queued or running.
-select j.id, j.state, j.fence, j.leased_at from penstock_slots s join penstock_jobs j on j.id = s.job_id
-where s.schedule = :schedule order by s.scheduled_for desc limit 1;
+-- A job of this schedule that is still queued or running, among those of the slots that were opened last.
+select j.id from penstock_jobs j
+join (select job_id from penstock_slots
+      where schedule = :schedule and job_id is not null order by opened_at desc limit :limit) s on s.job_id = j.id
+limit 1;
 
 -- name: pause
 update penstock_schedules set paused_at = penstock_now(:now::bigint), paused_by = :actor
-where name = :name and (:tenant::text is null or tenant = :tenant) and paused_at is null
+where name = :name and paused_at is null
 returning name;
 
 -- name: resume
 update penstock_schedules set paused_at = null, paused_by = null
-where name = :name and (:tenant::text is null or tenant = :tenant) and paused_at is not null
+where name = :name and paused_at is not null
 returning name;
 
 -- name: prune
+-- Slots up to the schedule's mark are never opened again; a later one would be, and make a second job.
 delete from penstock_slots where (schedule, scheduled_for) in (
     select s.schedule, s.scheduled_for from penstock_slots s
     where s.opened_at < penstock_now(:now::bigint) - :age_us::bigint
       and not exists (select 1 from penstock_jobs j where j.id = s.job_id)
+      and s.scheduled_for <= (select d.opened_until from penstock_schedules d where d.name = s.schedule)
     order by s.opened_at limit :limit)
 returning schedule;

@@ -7,7 +7,7 @@ $$ select coalesce(at, (extract(epoch from statement_timestamp()) * 1000000)::bi
 -- Jobs that wait or run. Finished ones leave for penstock_history in the statement that settles them.
 create table penstock_jobs (
     id                uuid     not null primary key,
-    tenant            text collate "C" not null,
+    tenant            text collate "C" not null check (tenant <> ''),      -- the round of tenants starts after ''
     task              text     not null,
     queue             text collate "C" not null,
     state             text     not null check (state in ('queued', 'running')),
@@ -46,6 +46,8 @@ create table penstock_jobs (
     updated_at        bigint   not null,
     started_at        bigint,
     check ((state = 'running') = (worker_id is not null)),
+    check ((state = 'running') = (leased_at is not null)),
+    check ((state = 'running') = (heartbeat_at is not null)),
     check ((state = 'running') = (lease_expires_at is not null))
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
 
@@ -114,6 +116,7 @@ create table penstock_keys (
     expires_at  bigint,
     primary key (tenant, kind, task, key)
 );
+create index penstock_keys_expiry on penstock_keys (expires_at) where expires_at is not null;
 
 -- Permits of a concurrency key: as many rows as jobs run under it, each held under a fence.
 create table penstock_permits (
@@ -197,7 +200,7 @@ create table penstock_slots (
     opened_at     bigint   not null,
     primary key (schedule, scheduled_for)
 );
-create index penstock_slots_job on penstock_slots (job_id) where job_id is not null;
+create index penstock_slots_latest on penstock_slots (schedule, opened_at) where job_id is not null;
 
 create table penstock_workers (
     id          uuid     not null primary key,  -- new with every process start
@@ -252,6 +255,8 @@ begin
 end $$;
 create trigger penstock_events_are_final before update or delete on penstock_events
     for each row execute function penstock_guard_events();
+create trigger penstock_events_are_kept before truncate on penstock_events
+    for each statement execute function penstock_guard_events();
 
 -- For people: the same rows with times they can read.
 create view penstock_recent as

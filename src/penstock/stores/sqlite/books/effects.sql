@@ -21,15 +21,6 @@ set state = 'done', result = :result, stored = :stored, settled_at = :now
 where tenant = :tenant and key = :key and state = 'intent' and fence = :fence
 returning key;
 
--- name: record
--- Intent and result at once, for what happens in one transaction of this database.
-insert into penstock_effects (tenant, key, job_key, job_id, name, kind, state, fence, result, stored, started_at,
-                              settled_at)
-values (:tenant, :key, :job_key, :job_id, :name, :kind, 'done', :fence, :result, :stored,
-        :now, :now)
-on conflict (tenant, key) do nothing
-returning key;
-
 -- name: mark_unknown
 update penstock_effects set state = 'unknown', settled_at = :now
 where tenant = :tenant and key = :key and state = 'intent'
@@ -44,12 +35,15 @@ returning job_id, name;
 
 -- name: forget
 -- A recorded result whose artefact is gone: the effect may happen again, under the same key.
-update penstock_effects set state = 'intent', fence = :fence, result = null, stored = 'inline', settled_at = null
+update penstock_effects
+set state = 'intent', fence = :fence, job_id = :job_id, result = null, stored = 'inline', settled_at = null
 where tenant = :tenant and key = :key and state = 'done'
 returning key;
 
 -- name: of_job
-select key, name, kind, state, fence, tries, started_at, settled_at, stored, result from penstock_effects
+-- The index is named, for without statistics SQLite takes the primary key and reads all effects of the tenant.
+select key, name, kind, state, fence, tries, started_at, settled_at, stored, result
+from penstock_effects indexed by penstock_effects_job
 where tenant = :tenant and job_key = :job_key order by started_at, name limit :limit;
 
 -- name: abandoned

@@ -10,7 +10,7 @@ insert into penstock_jobs (
 values (
     :id, :tenant, :task, :queue, 'queued', :rank, coalesce(:run_at, :now + :delay_us), :args, :max_attempts, :job_key,
     :source, :unique_key, :unique_scope, :concurrency_key, :concurrency_limit, :correlation_id, :tags, :facts,
-    :requeued_from, :lease_us, :timeout_us, coalesce(:run_at, :now + :delay_us) + :deadline_us, :now, :now)
+    :requeued_from, :lease_us, :timeout_us, max(coalesce(:run_at, :now + :delay_us), :now) + :deadline_us, :now, :now)
 on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do nothing
 returning id;
 
@@ -22,7 +22,7 @@ insert into penstock_jobs (
 values (
     :id, :tenant, :task, :queue, 'queued', :rank, coalesce(:run_at, :now + :delay_us), :args, :max_attempts, :job_key,
     :source, :unique_key, :unique_scope, :concurrency_key, :concurrency_limit, :correlation_id, :tags, :facts,
-    :requeued_from, :lease_us, :timeout_us, coalesce(:run_at, :now + :delay_us) + :deadline_us, :now, :now)
+    :requeued_from, :lease_us, :timeout_us, max(coalesce(:run_at, :now + :delay_us), :now) + :deadline_us, :now, :now)
 on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do nothing
 returning id;
 
@@ -44,14 +44,27 @@ returning job_id;
 select job_id, args_digest from penstock_keys
 where tenant = :tenant and kind = :kind and task = :task and key = :key;
 
+-- name: drop_keys
+-- The keys that an enqueue took for a job that it did not make.
+delete from penstock_keys where tenant = :tenant and kind = :kind and task = :task and key = :key and job_id = :job_id;
+
+-- name: prune_keys
+-- Keys whose time is over.
+delete from penstock_keys where (tenant, kind, task, key) in (
+    select tenant, kind, task, key from penstock_keys where expires_at <= :now order by expires_at limit :limit);
+
 -- name: pass_key_on
 -- The successor of a requeued job inherits the keys that name it.
-update penstock_keys set job_id = :successor where tenant = :tenant and job_id = :id;
+update penstock_keys set job_id = :successor
+where tenant = :tenant and kind = 'job_key' and task = '' and key = :job_key and job_id = :id;
+update penstock_keys set job_id = :successor
+where tenant = :tenant and kind = 'unique' and task = :task and key = :unique_key and job_id = :id;
 
 -- name: walk
 -- The (tenant, rank) pairs of a queue after the tenant :after and up to :upto, until :tenants tenants with a due job
 -- are found. One index probe a pair: its first entry has its earliest run_at, so parked jobs are never walked.
--- A paused queue has no pairs.
+-- A paused queue has no pairs. The next pair is looked for in two probes, of the same tenant and of the next one: a
+-- comparison of (tenant, rank) as a row would start at the tenant's first job and walk all that are parked.
 with recursive pair (tenant, rank, run_at, due, found, counted) as (
     select tenant, rank, run_at, run_at <= :now, run_at <= :now, run_at <= :now
     from (select j.tenant, j.rank, j.run_at
@@ -63,11 +76,13 @@ with recursive pair (tenant, rank, run_at, due, found, counted) as (
     select next.tenant, next.rank, next.run_at, next.run_at <= :now,
            pair.found + (next.run_at <= :now and not (next.tenant = pair.tenant and pair.counted)),
            next.run_at <= :now or (next.tenant = pair.tenant and pair.counted)
-    from pair join penstock_jobs next on next.id = (
-        select j.id from penstock_jobs j
-        where j.queue = :queue and j.state = 'queued' and (j.tenant, j.rank) > (pair.tenant, pair.rank)
-          and j.tenant <= :upto
-        order by j.tenant, j.rank, j.run_at, j.id limit 1)
+    from pair join penstock_jobs next on next.id = coalesce(
+        (select j.id from penstock_jobs j
+         where j.queue = :queue and j.state = 'queued' and j.tenant = pair.tenant and j.rank > pair.rank
+         order by j.rank, j.run_at, j.id limit 1),
+        (select j.id from penstock_jobs j
+         where j.queue = :queue and j.state = 'queued' and j.tenant > pair.tenant and j.tenant <= :upto
+         order by j.tenant, j.rank, j.run_at, j.id limit 1))
     where pair.found < :tenants or next.tenant = pair.tenant
 )
 select tenant, rank, run_at, due from pair;
@@ -114,7 +129,7 @@ select
     heartbeat_at, progress, coalesce(:error_class, error_class), coalesce(:error_code, error_code),
     coalesce(:error_message, error_message), :result, created_at, :now, started_at, :now
 from penstock_jobs where id = :id and fence = :fence and state = :was
-returning id;
+returning id, fence;
 delete from penstock_jobs where id = :id and fence = :fence and state = :was;
 
 -- name: put_back
@@ -126,13 +141,13 @@ set state = 'queued', run_at = :now + :delay_us, attempts = attempts - :refund, 
     error_code = coalesce(:error_code, error_code), error_message = coalesce(:error_message, error_message),
     updated_at = :now
 where id = :id and fence = :fence and state = 'running' and cancel_reason is null
-returning id;
+returning id, fence;
 
 -- name: ended
--- How a job looks after a settlement of this very fence.
-select id from penstock_history where id = :id and fence = :fence
+-- How a job looks after a settlement of this very fence. A loss would have been counted.
+select id from penstock_history where id = :id and fence = :fence and losses = :losses
 union all
-select id from penstock_jobs where id = :id and fence = :fence and state = 'queued';
+select id from penstock_jobs where id = :id and fence = :fence and losses = :losses and state = 'queued';
 
 -- name: asked_to_cancel
 select id, fence, cancel_reason from penstock_jobs
@@ -153,14 +168,15 @@ where state = 'running' and worker_id in (select value from json_each(:workers))
 order by lease_expires_at limit :limit;
 
 -- name: overdue
--- Jobs that waited past their deadline.
-select id, fence, tenant, concurrency_key from penstock_jobs
+-- Jobs that waited past their deadline. In a paused queue nothing is overdue: the pause moves the deadlines.
+select id, fence, tenant, attempts from penstock_jobs
 where state = 'queued' and deadline_at <= :now
+  and not exists (select 1 from penstock_queues q where q.name = penstock_jobs.queue and q.paused_at is not null)
 order by deadline_at limit :limit;
 
 -- name: extend_deadlines
 -- A pause moves the deadlines of the jobs that it kept waiting.
-update penstock_jobs set deadline_at = deadline_at + (:now - max(:since, created_at))
+update penstock_jobs set deadline_at = deadline_at + max(:now - max(:since, created_at), 0)
 where queue = :queue and state = 'queued' and deadline_at is not null;
 
 -- name: lock_any

@@ -22,5 +22,5 @@ order by started_at desc limit :limit;
 
 -- name: prune
 delete from penstock_workers where seen_at < :now - :age_us
-  and not exists (select 1 from penstock_jobs j where j.worker_id = penstock_workers.id)
+  and not exists (select 1 from penstock_jobs j where j.state = 'running' and j.worker_id = penstock_workers.id)
 returning id;

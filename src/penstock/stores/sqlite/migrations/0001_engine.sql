@@ -3,7 +3,7 @@
 -- Jobs that wait or run. Finished ones leave for penstock_history in the statement that settles them.
 create table penstock_jobs (
     id                text    not null primary key,
-    tenant            text    not null,
+    tenant            text    not null check (tenant <> ''),               -- the round of tenants starts after ''
     task              text    not null,
     queue             text    not null,
     state             text    not null check (state in ('queued', 'running')),
@@ -42,6 +42,8 @@ create table penstock_jobs (
     updated_at        integer not null,
     started_at        integer,
     check ((state = 'running') = (worker_id is not null)),
+    check ((state = 'running') = (leased_at is not null)),
+    check ((state = 'running') = (heartbeat_at is not null)),
     check ((state = 'running') = (lease_expires_at is not null))
 ) without rowid;
 
@@ -110,6 +112,7 @@ create table penstock_keys (
     expires_at  integer,
     primary key (tenant, kind, task, key)
 ) without rowid;
+create index penstock_keys_expiry on penstock_keys (expires_at) where expires_at is not null;
 
 -- Permits of a concurrency key: as many rows as jobs run under it, each held under a fence.
 create table penstock_permits (
@@ -193,7 +196,7 @@ create table penstock_slots (
     opened_at     integer not null,
     primary key (schedule, scheduled_for)
 ) without rowid;
-create index penstock_slots_job on penstock_slots (job_id) where job_id is not null;
+create index penstock_slots_latest on penstock_slots (schedule, opened_at) where job_id is not null;
 
 create table penstock_workers (
     id          text    not null primary key,  -- new with every process start

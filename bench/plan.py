@@ -1,0 +1,71 @@
+"""How much is measured: a full run decides about the targets, a quick one shows within minutes where things stand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The sizes of a run."""
+
+    quick: bool
+    rounds: int
+    probes: bool
+    """Whether the settings of each contender are tried first."""
+    probe_jobs: int
+    single_enqueues: int
+    bulk_enqueues: int
+    loaded_backlog: int
+    """Jobs that two workers drain while enqueues are timed."""
+    pickups: int
+    idle_seconds: float
+    memory_jobs: int
+    memory_first: int
+    tenants: int
+    parked: int
+    history: int
+    backlog: int
+    snapshot_jobs: int
+    snapshot_part: int
+    """The first and the last so many of them are compared."""
+
+
+FULL = Plan(
+    quick=False,
+    rounds=3,
+    probes=True,
+    probe_jobs=5_000,
+    single_enqueues=3_000,
+    bulk_enqueues=30_000,
+    loaded_backlog=200_000,
+    pickups=200,
+    idle_seconds=20.0,
+    memory_jobs=1_000_000,
+    memory_first=10_000,
+    tenants=200,
+    parked=200_000,
+    history=5_000_000,
+    backlog=1_000_000,
+    snapshot_jobs=200_000,
+    snapshot_part=20_000,
+)
+QUICK = Plan(
+    quick=True,
+    rounds=1,
+    probes=False,
+    probe_jobs=0,
+    single_enqueues=500,
+    bulk_enqueues=5_000,
+    loaded_backlog=40_000,
+    pickups=60,
+    idle_seconds=5.0,
+    memory_jobs=100_000,
+    memory_first=10_000,
+    tenants=200,
+    parked=50_000,
+    history=200_000,
+    backlog=100_000,
+    snapshot_jobs=40_000,
+    snapshot_part=5_000,
+)

@@ -1,0 +1,80 @@
+"""The raw loop on PostgreSQL: Penstock's own statements on its own tables, and nothing else.
+
+Claim, run and settle overlap, on threads and connections of their own, as in the worker. What the worker adds to this
+is its price: turns of tenants, validation, contexts, the hand-over to the event loop, heartbeats, reports.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import uuid
+from queue import Queue
+from typing import Any
+
+import psycopg
+from psycopg.types.string import TextLoader
+
+from bench.workload import DISTRIBUTIONS, app, began, fill, hit, reset, unfinished
+from penstock.stores.books import book
+
+__all__ = ["DISTRIBUTIONS", "began", "fill", "reset", "unfinished", "work"]
+
+CLAIMED_AHEAD = 2
+FINISHED_AHEAD = 4
+_ID, _FENCE, _ARGS = 0, 1, 5
+"""Where these stand in a claimed row."""
+_BOOK = book("penstock.stores", "postgres", "jobs")
+Rows = list[tuple[Any, ...]]
+
+
+def work(setting: dict[str, Any]) -> None:
+    """Claim, parse and settle batches until nothing is due."""
+    batch = setting["batch"]
+    claimed: Queue[Rows] = Queue(CLAIMED_AHEAD)
+    finished: Queue[Rows] = Queue(FINISHED_AHEAD)
+    threads = [
+        threading.Thread(target=_claim, args=(batch, claimed)),
+        threading.Thread(target=_settle, args=(finished,)),
+    ]
+    for thread in threads:
+        thread.start()
+    while rows := claimed.get():
+        for row in rows:
+            json.loads(row[_ARGS])
+        hit(len(rows))
+        finished.put(rows)
+    finished.put([])
+    for thread in threads:
+        thread.join()
+
+
+def _claim(batch: int, claimed: Queue[Rows]) -> None:
+    share = {"tenant": ["default"], "rank": [0], "limit": [batch]}
+    asked = {**share, "worker_id": str(uuid.uuid4()), "queue": "default", "batch": batch, "now": None}
+    with _connect() as connection:
+        rows: Rows = [()]
+        while rows:
+            rows = connection.execute(_BOOK["claim"][0], asked).fetchall()
+            claimed.put(rows)
+
+
+def _settle(finished: Queue[Rows]) -> None:
+    with _connect() as connection:
+        while rows := finished.get():
+            told = _told(len(rows)) | {"id": [row[_ID] for row in rows], "fence": [row[_FENCE] for row in rows]}
+            connection.execute(_BOOK["settle"][0], told)
+
+
+def _told(count: int) -> dict[str, Any]:
+    """The columns of a settlement that are the same for every job that succeeded without a result."""
+    nothing = [None] * count
+    named = ("reason", "result", "facts", "error_class", "error_code", "error_message")
+    same = {"was": ["running"] * count, "state": ["succeeded"] * count, "losses": [0] * count, "now": None}
+    return same | dict.fromkeys(named, nothing)
+
+
+def _connect() -> psycopg.Connection[tuple[Any, ...]]:
+    connection = psycopg.connect(app.database_url, autocommit=True)
+    connection.adapters.register_loader("uuid", TextLoader)
+    return connection

@@ -1,0 +1,56 @@
+"""What is measured. Each scenario is a function of the bench and a database, with a budget of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bench.figures import Series
+from bench.lane import Bench
+from bench.scenarios import drains, enqueueing, flat, standing
+
+Run = Callable[[Bench, str], list[Series]]
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """One thing that is measured on one database."""
+
+    noun: str
+    run: Run
+    database: str
+    title: str
+    budget_seconds: float
+
+    @property
+    def name(self) -> str:
+        """What `ONLY` looks at."""
+        return f"{self.noun} {self.database}"
+
+
+_BOTH = ("postgres", "sqlite")
+_WRITTEN: tuple[tuple[str, Run, tuple[str, ...], str, float], ...] = (
+    ("drain", drains.drain, _BOTH, "Draining a backlog of no-op jobs", 1200),
+    ("tenants", drains.tenants, _BOTH, "Draining the jobs of many tenants", 180),
+    ("parked", drains.parked, _BOTH, "Draining beside parked jobs of the best priority", 240),
+    ("enqueue", enqueueing.single, _BOTH, "Enqueueing one job at a time", 180),
+    ("bulk", enqueueing.bulk, _BOTH, "Enqueueing many jobs at once", 180),
+    ("loaded", enqueueing.loaded, _BOTH, "Enqueueing while two workers drain a backlog", 300),
+    ("pickup", standing.pickup, _BOTH, "From enqueue to the first line of the task, on an idle system", 180),
+    ("idle", standing.idle, _BOTH, "What an idle worker costs", 90),
+    ("memory", standing.memory, _BOTH, "Memory of a worker during a long drain", 420),
+    ("history", flat.history, _BOTH, "Draining with a large history", 600),
+    ("backlog", flat.backlog, _BOTH, "Draining from a large backlog", 300),
+    ("snapshot", flat.snapshot, ("postgres",), "Draining while another client's snapshot stays open", 300),
+)
+ALL = tuple(
+    Scenario(noun, run, database, title, seconds)
+    for noun, run, databases, title, seconds in _WRITTEN
+    for database in databases
+)
+
+
+def chosen(only: str) -> tuple[Scenario, ...]:
+    """The scenarios that one of the given words is part of; all of them where none is given."""
+    words = only.lower().split()
+    return tuple(one for one in ALL if not words or any(word in one.name for word in words))

@@ -1,0 +1,58 @@
+"""What actors do: they stop before each call of the store, and say what they are about to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from penstock.client.context import Context
+from penstock.engine.job import Lease
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """The call that an actor makes when it goes on."""
+
+    verb: str
+    leases: tuple[Lease, ...] = ()
+    """The leases that it acts under."""
+    workers: tuple[str, ...] = ()
+    """The workers that it knows to be gone."""
+
+
+Acts = Generator[Act, None, T]
+
+
+def call(verb: str, act: Callable[[], T], leases: Sequence[Lease] = (), workers: Sequence[str] = ()) -> Acts[T]:
+    """Stop, and then make one call."""
+    yield Act(verb, tuple(leases), tuple(workers))
+    return act()
+
+
+class SteppedContext(Context):
+    """A run's context that stops before each step that the store takes: its doors return generators."""
+
+    def _walk(self, steps: Generator[Any, Any, T]) -> Any:
+        return self._stepped(steps)
+
+    def _stepped(self, steps: Generator[Any, Any, T]) -> Acts[T]:
+        try:
+            step = next(steps)
+            while True:
+                try:
+                    answer = yield from self._take(step)
+                except Exception as error:  # noqa: BLE001 - the steps decide what an error means
+                    step = steps.throw(error)
+                else:
+                    step = steps.send(answer)
+        except StopIteration as end:
+            value: T = end.value
+            return value
+
+    def _take(self, step: Any) -> Acts[Any]:
+        if type(step).__name__ == "_Store":
+            yield Act("run", (self.job,))
+        return step.act()

@@ -1,0 +1,100 @@
+"""A database that fails on demand, above the real one: what it says may be a lie, what it does is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from penstock.clock import Clock
+from penstock.errors import DatabaseUnavailable
+from penstock.stores.connection import Connection, Database
+from proof.simulation.options import Fault
+
+T = TypeVar("T")
+
+
+class Died(BaseException):
+    """The process of this actor is gone. Nothing that it would have done next happens."""
+
+
+class FaultyDatabase:
+    """One process's view of the database."""
+
+    dialect = "sqlite"
+
+    def __init__(self, inner: Database) -> None:
+        self._inner = inner
+        self.next_fault: Fault | None = None
+        """What goes wrong at the next transaction."""
+        self.die_at_statement = 1
+        self._dead = False
+
+    @property
+    def clock(self) -> Clock:
+        """The clock of everybody."""
+        return self._inner.clock
+
+    def transact(self, work: Callable[[Connection], T]) -> T:
+        """Run work in one transaction, unless something goes wrong before, in or after it."""
+        fault, self.next_fault = self._take_fault()
+        if fault is Fault.BUSY:
+            raise _unavailable("busy", unknown=False)
+        if fault is Fault.DIE_INSIDE:
+            self._inner.transact(lambda connection: self._die_inside(connection, work))
+        value = self._inner.transact(work)
+        if fault is Fault.DIE_AFTER:
+            self._die()
+        if fault is Fault.LOSE_REPLY:
+            raise _unavailable("reply lost", unknown=True)
+        return value
+
+    def read(self, work: Callable[[Connection], T]) -> T:
+        """Run work that reads: it may be refused, and has nothing to leave half done."""
+        fault, self.next_fault = self._take_fault()
+        if fault in {Fault.BUSY, Fault.LOSE_REPLY}:
+            raise _unavailable(str(fault), unknown=False)
+        if fault is not None:
+            self._die()
+        return self._inner.read(work)
+
+    def close(self) -> None:
+        """Close what is open."""
+        self._inner.close()
+
+    def _take_fault(self) -> tuple[Fault | None, None]:
+        if self._dead:
+            raise Died
+        return self.next_fault, None
+
+    def _die_inside(self, connection: Connection, work: Callable[[Connection], Any]) -> None:
+        work(_Dying(connection, self.die_at_statement))  # type: ignore[arg-type]
+        self._die()
+
+    def _die(self) -> None:
+        self._dead = True
+        raise Died
+
+
+class _Dying:
+    """A connection whose process dies before a statement."""
+
+    dialect = "sqlite"
+
+    def __init__(self, inner: Connection, statements: int) -> None:
+        self._inner = inner
+        self._left = statements
+
+    def __getattr__(self, name: str) -> Any:
+        def run(*given: Any) -> Any:
+            self._left -= 1
+            if self._left < 0:
+                raise Died
+            return getattr(self._inner, name)(*given)
+
+        return run
+
+
+def _unavailable(why: str, *, unknown: bool) -> DatabaseUnavailable:
+    problem = DatabaseUnavailable(f"simulated: {why}")
+    problem.outcome_unknown = unknown
+    return problem

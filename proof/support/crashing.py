@@ -1,0 +1,130 @@
+"""Death at a named point: the connections of this process are watched from outside, and it kills itself with -9.
+
+A point is named by what happens there:
+
+    before jobs.claim              an entry of a book is about to run
+    inside jobs.claim              between two statements of an entry that has several
+    after jobs.claim               it ran, and its transaction is open
+    before the commit of jobs.claim
+    after the commit of jobs.claim
+
+and by whatever a task says about itself ("run: at its beginning").
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from importlib.resources import files
+from typing import Any
+
+from penstock.stores.books import book
+from penstock.stores.postgres.connection import PostgresConnection
+from penstock.stores.sqlite.connection import SqliteConnection
+from proof.support.workload import Reach
+
+PACKAGE = "penstock.stores"
+
+
+class Death:
+    """Kills this process when a point is reached for the n-th time."""
+
+    def __init__(self, point: str, nth: int = 1) -> None:
+        self._point = point
+        self._left = nth
+
+    def reach(self, point: str) -> None:
+        """Go on, or die here."""
+        if point == self._point:
+            self._left -= 1
+            if self._left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+
+def watch(reach: Reach) -> None:
+    """Report every entry and every commit of this process, on both databases."""
+    _watch(SqliteConnection, ("all", "each"), reach)
+    _watch(PostgresConnection, ("all",), reach)  # its `each` is an `all` with arrays
+
+
+def entry_names() -> dict[int, str]:
+    """The name of each entry of each book, by the identity of the entry: two may have the same text."""
+    return {
+        id(entry): f"{noun}.{name}"
+        for dialect in ("sqlite", "postgres")
+        for noun in _nouns(dialect)
+        for name, entry in book(PACKAGE, dialect, noun).items()
+    }
+
+
+def _nouns(dialect: str) -> list[str]:
+    folder = files(PACKAGE) / dialect / "books"
+    return sorted(path.name.removesuffix(".sql") for path in folder.iterdir() if path.name.endswith(".sql"))
+
+
+def _watch(kind: type[Any], methods: tuple[str, ...], reach: Reach) -> None:
+    names = entry_names()
+    made = kind.__init__
+
+    def init(self: Any, raw: Any) -> None:
+        made(self, _Watched(raw, reach))
+
+    kind.__init__ = init  # type: ignore[misc]
+    for method in methods:
+        setattr(kind, method, _watched(getattr(kind, method), names, reach))
+
+
+def _watched(original: Any, names: dict[int, str], reach: Reach) -> Any:
+    def run(self: Any, entry: Any, *rest: Any) -> Any:
+        name = names.get(id(entry), "an entry of nobody")
+        reach(f"before {name}")
+        self.raw.enter(name)
+        rows = original(self, entry, *rest)
+        self.raw.leave()
+        reach(f"after {name}")
+        return rows
+
+    return run
+
+
+class _Watched:
+    """A driver's connection that tells of its commits, and of the gaps between the statements of an entry."""
+
+    def __init__(self, raw: Any, reach: Reach) -> None:
+        self._raw = raw
+        self._reach = reach
+        self._used: list[str] = []
+        self._current = ""
+        self._statements = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._raw, name)
+
+    def enter(self, entry: str) -> None:
+        """An entry begins."""
+        self._used.append(entry)
+        self._current, self._statements = entry, 0
+
+    def leave(self) -> None:
+        """It is over."""
+        self._current = ""
+
+    def execute(self, sql: Any, *rest: Any) -> Any:
+        """Run a statement, telling what it is."""
+        if sql == "commit":
+            return self._commit()
+        if isinstance(sql, str) and sql.startswith("begin"):
+            self._used.clear()
+        if self._current and self._statements:
+            self._reach(f"inside {self._current}")
+        self._statements += 1
+        return self._raw.execute(sql, *rest)
+
+    def _commit(self) -> Any:
+        used = list(dict.fromkeys(self._used))
+        for name in used:
+            self._reach(f"before the commit of {name}")
+        done = self._raw.execute("commit")
+        for name in used:
+            self._reach(f"after the commit of {name}")
+        return done

@@ -1,0 +1,77 @@
+"""Every point at which a worker is killed: the act, what happens there, and the work that leads to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from proof.support.site import Site
+from proof.support.workload import Workload
+
+
+@dataclass(frozen=True)
+class Point:
+    """One place to die."""
+
+    act: str
+    """What the worker is doing."""
+    at: str
+    """The name that the process reports (see `crashing`)."""
+    work: str = "pipeline"
+    """The task whose job leads there; `slot` for a schedule, `lost` for a job whose first worker was killed."""
+    nth: int = 1
+    only: str = ""
+    """The one database that has this point, where the other's entry is a single statement."""
+
+    def __str__(self) -> str:
+        return f"{self.act}: {self.at}" if not self.at.startswith(f"{self.act}:") else self.at
+
+
+def _around(act: str, entry: str, work: str = "pipeline", nth: int = 1) -> list[Point]:
+    """Before the statement, after it, before the commit, after the commit."""
+    moments = (f"before {entry}", f"after {entry}", f"before the commit of {entry}", f"after the commit of {entry}")
+    return [Point(act, moment, work, nth) for moment in moments]
+
+
+def _said(act: str, *moments: str, work: str = "pipeline") -> list[Point]:
+    return [Point(act, f"{act}: {moment}", work) for moment in moments]
+
+
+POINTS: list[Point] = [
+    *_around("claim", "jobs.claim"),
+    *_around("permit", "jobs.take_permit"),
+    *_said("run", "at its beginning", "between effect and commit", "at its end"),
+    *_around("progress", "jobs.progress"),
+    *_around("effect begin", "effects.begin"),
+    *_said("effect", "in the function, before it acts", "in the function, after it acted"),
+    *_around("effect settle", "effects.settle"),
+    *_around("stage", "effects.put_stage"),
+    *_said("commit", "in the function, before its rows", "in the function, after its rows"),
+    *_around("commit", "effects.record"),
+    *_around("commit and settle", "jobs.settle", "settling"),
+    *_around("settle", "jobs.settle"),
+    Point("settle", "inside jobs.settle", only="sqlite"),
+    *_around("free permit", "jobs.free_permits"),
+    *_around("retry", "jobs.put_back", "failing"),
+    *_around("snooze", "jobs.put_back", "snoozing"),
+    *_around("reap", "jobs.stale", "lost"),
+    *_around("reap", "jobs.put_back", "lost"),
+    *_around("slot", "schedules.advance", "slot"),
+    *_around("slot", "schedules.open_slot", "slot"),
+    *_around("slot", "jobs.enqueue", "slot"),
+]
+
+
+def expected_jobs(point: Point) -> int:
+    """How many jobs are there in the end: one is enqueued, or one slot fires."""
+    return 1 if point.work == "slot" else 3
+
+
+def lead_to(point: Point, site: Site, work: Workload) -> None:
+    """Bring the site to where the next worker will reach the point."""
+    if point.work == "slot":
+        work.keep_schedule()
+        work.app.declare_schedules()
+        site.clock.advance(5 * 60)
+        return
+    task = work.pipeline if point.work == "lost" else getattr(work, point.work)
+    work.enqueue(task, range(expected_jobs(point)))

@@ -1,0 +1,99 @@
+"""A site: one database, one clock, one diary and one outside world, shared by all processes of a proof."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from penstock.clock import CLOCK_VARIABLE, TESTING_VARIABLE, SettableClock
+from penstock.stores import migrations
+from penstock.stores.opening import open_database
+from penstock.stores.store import Store
+from proof.support.diary import Diary
+
+URL_VARIABLE = "PROOF_DATABASE_URL"
+FOLDER_VARIABLE = "PROOF_FOLDER"
+ROOT = Path(__file__).resolve().parents[2]
+START = 1_704_067_200_000_000
+"""2024-01-01T00:00:00Z, in microseconds."""
+PATIENCE_SECONDS = 120
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where a proof takes place. Every process finds it through its environment."""
+
+    url: str
+    folder: Path
+
+    @classmethod
+    def from_environment(cls) -> Self:
+        """The site that this process was started for."""
+        return cls(os.environ[URL_VARIABLE], Path(os.environ[FOLDER_VARIABLE]))
+
+    @classmethod
+    def prepare(cls, url: str, folder: Path, *, clock: bool = True) -> Self:
+        """A site with its schema in place; with `clock`, time stands still until the proof moves it."""
+        site = cls(url, folder)
+        if clock:
+            site.clock.set(START)
+        database = open_database(url, clock=SettableClock(site.clock_path) if clock else None)
+        migrations.migrate(database)
+        database.close()
+        return site
+
+    @property
+    def database(self) -> str:
+        """The kind of its database, for tables."""
+        return self.url.partition(":")[0]
+
+    @property
+    def clock_path(self) -> Path:
+        """The file that holds the time, if time is ours to move."""
+        return self.folder / "clock"
+
+    @property
+    def clock(self) -> SettableClock:
+        """The clock of all processes."""
+        return SettableClock(self.clock_path)
+
+    def diary(self) -> Diary:
+        """What clients and runs wrote down."""
+        return Diary(self.folder / "diary")
+
+    def outside(self) -> Diary:
+        """The outside world: what was done to it, and under which key."""
+        return Diary(self.folder / "outside")
+
+    def open_store(self) -> Store:
+        """The same database once more, with connections of its own."""
+        return Store.open(self.url, clock=self.clock if self.clock_path.exists() else None)
+
+    def raise_flag(self, name: str) -> None:
+        """Let runs go on that wait for this flag."""
+        (self.folder / name).touch()
+
+    def has_flag(self, name: str) -> bool:
+        """Whether the flag was raised."""
+        return (self.folder / name).exists()
+
+    def spawn(self, module: str, *arguments: str, **variables: str) -> subprocess.Popen[bytes]:
+        """Start a process of ours at this site."""
+        return subprocess.Popen(
+            [sys.executable, "-m", module, *arguments], cwd=ROOT, env=self._environment() | variables
+        )
+
+    def run(self, module: str, *arguments: str, **variables: str) -> int:
+        """Start a process, wait for its end, and return its exit code."""
+        process = self.spawn(module, *arguments, **variables)
+        return process.wait(PATIENCE_SECONDS)
+
+    def _environment(self) -> dict[str, str]:
+        given = {URL_VARIABLE: self.url, FOLDER_VARIABLE: str(self.folder)}
+        if self.clock_path.exists():
+            given |= {CLOCK_VARIABLE: str(self.clock_path), TESTING_VARIABLE: "1"}
+        return {**os.environ, **given}

@@ -1,0 +1,165 @@
+"""The work that the proofs do: tasks that write down what they do, and reach every point where they may be killed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from penstock import Context, LeaseLost, Penstock, Retry, Retryable, Snooze, Throttled, Tx
+from penstock.client.task import Task
+from penstock.engine.job import Lease
+from proof.support.afterlife import Afterlife
+from proof.support.machine import MACHINE
+from proof.support.site import Site
+
+SINK = "create table if not exists proof_sink (owner text not null, job_id text not null, fence bigint not null)"
+SCHEDULE = "every five minutes"
+_MARKS = {"sqlite": "(?, ?, ?)", "postgres": "(%s, %s, %s)"}
+_POLL_SECONDS = 0.005
+
+Reach = Callable[[str], None]
+"""Called with the name of a point; it returns, unless the process is to die there."""
+
+
+def go(fence: int) -> str:
+    """The flag that lets the lingering run of this fence go on."""
+    return f"go-{fence}"
+
+
+def owner_of(lease: Lease) -> str:
+    """The name under which a job acts outside: the same for every run of it, and for no other tenant's."""
+    return f"{lease.tenant}/{lease.job_key}"
+
+
+def never(_point: str) -> None:
+    """Reach every point alive."""
+
+
+class Workload:
+    """The tasks, bound to a site."""
+
+    def __init__(self, site: Site, reach: Reach = never) -> None:
+        self.site = site
+        self.diary = site.diary()
+        self.outside = site.outside()
+        self.app = Penstock(site.url, clock=site.clock if site.clock_path.exists() else None)
+        self._reach = reach
+        policy = Retry(5, base="10 s", jitter=0)
+        self.note: Task[..., int] = self.app.task(name="note", retry=policy)(self._note)
+        self.pipeline: Task[..., int] = self.app.task(name="pipeline", retry=policy, concurrency=2)(self._pipeline)
+        self.settling: Task[..., int] = self.app.task(name="settling", retry=policy)(self._settling)
+        self.failing: Task[..., int] = self.app.task(name="failing", retry=policy)(self._failing)
+        self.snoozing: Task[..., int] = self.app.task(name="snoozing", retry=policy)(self._snoozing)
+        lingering = self.app.task(name="lingering", retry=policy, lease="2 s", concurrency=1)
+        self.lingering: Task[..., int | Snooze] = lingering(self._lingering)
+
+    def prepare(self) -> None:
+        """Make the table that commits write to."""
+        self.app.store.database.transact(lambda connection: connection.execute(SINK))
+
+    def close(self) -> None:
+        """Let go of the database and the diaries."""
+        self.app.close()
+        self.diary.close()
+        self.outside.close()
+
+    def keep_schedule(self) -> None:
+        """Open a slot every five minutes."""
+        self.app.schedule(SCHEDULE, "*/5 * * * *", self.note, args={"number": 0}, misfire_grace=None)
+
+    def enqueue(self, task: Task[..., int], numbers: range) -> list[str]:
+        """Enqueue as a client that writes down what it means to do, and what it was told."""
+        calls = [task.call(number) for number in numbers]
+        for call in calls:
+            self.diary.write("enqueue.intent", call.job.id)
+        handles = self.app.enqueue_many(calls)
+        for handle in handles:
+            self.diary.write("enqueue.ok", handle.id)
+        return [handle.id for handle in handles]
+
+    def _note(self, ctx: Context, number: int) -> int:
+        with self._witnessed(ctx):
+            return number
+
+    def _pipeline(self, ctx: Context, number: int) -> int:
+        """Every promise in one run: progress, an effect outside, a stage, rows in the database."""
+        with self._witnessed(ctx):
+            ctx.progress(0.5)
+            self._charge_once(ctx, number)
+            ctx.stage("FETCHED", MACHINE)
+            self._reach("run: between effect and commit")
+            return ctx.commit("save", self._save, number)
+
+    def _settling(self, ctx: Context, number: int) -> int:
+        """The same with the job's end in the transaction of its rows."""
+        with self._witnessed(ctx):
+            self._charge_once(ctx, number)
+            return ctx.commit("save", self._save, number, settle=True)
+
+    def _failing(self, ctx: Context, number: int) -> int:
+        with self._witnessed(ctx):
+            self._charge_once(ctx, number)
+            if ctx.job.attempts == 1:
+                raise Retryable("not yet")
+            return ctx.commit("save", self._save, number)
+
+    def _snoozing(self, ctx: Context, number: int) -> int:
+        with self._witnessed(ctx):
+            self._charge_once(ctx, number)
+            if ctx.job.deferrals == 0:
+                raise Throttled("come back", after=60)
+            return ctx.commit("save", self._save, number)
+
+    def _lingering(self, ctx: Context, number: int) -> int | Snooze:
+        """Wait in the middle of an effect for a flag of its fence; a run that lost its lease then tries everything."""
+        with self._witnessed(ctx):
+            ctx.stage("FETCHED", MACHINE)
+            ctx.progress(0.1)
+            try:
+                return ctx.effect("wait", self._wait_in_effect, number, ctx.job.fence, key="wait")
+            except LeaseLost:
+                self.diary.write("write", ctx.job.id, ctx.job.fence, door="ctx", verb="effect settle", accepted=False)
+        Afterlife(ctx, self.diary).try_everything()
+        return Snooze(60)
+
+    def _wait_in_effect(self, number: int, fence: int) -> int:
+        self.wait_for(go(fence))
+        return number
+
+    def _charge_once(self, ctx: Context, number: int) -> None:
+        key = owner_of(ctx.job)
+        ctx.effect("charge", self._charge, key, number, recover=lambda _: self._found_outside(key))
+
+    def _charge(self, key: str, number: int) -> int:
+        self._reach("effect: in the function, before it acts")
+        self.outside.write("charge", key, number=number)
+        self._reach("effect: in the function, after it acted")
+        return number
+
+    def _found_outside(self, key: str) -> int | None:
+        """Ask the outside whether it was done, as `recover` should."""
+        done = [entry.more["number"] for entry in self.outside.of("charge") if entry.job == key]
+        return done[0] if done else None
+
+    def _save(self, tx: Tx, number: int) -> int:
+        self._reach("commit: in the function, before its rows")
+        lease = tx._context.job
+        tx.execute(f"insert into proof_sink values {_MARKS[tx.dialect]}", (owner_of(lease), lease.id, lease.fence))
+        tx.stage("SAVED", MACHINE) if lease.task == "pipeline" else None
+        self._reach("commit: in the function, after its rows")
+        return number
+
+    @contextmanager
+    def _witnessed(self, ctx: Context) -> Iterator[None]:
+        """Write down that a run began and, unless it failed or was killed, that it ended."""
+        self.diary.write("run.begin", ctx.job.id, ctx.job.fence)
+        self._reach("run: at its beginning")
+        yield
+        self.diary.write("run.end", ctx.job.id, ctx.job.fence)
+        self._reach("run: at its end")
+
+    def wait_for(self, flag: str) -> None:
+        """Wait inside a run until the proof lets it go on."""
+        while not self.site.has_flag(flag):
+            time.sleep(_POLL_SECONDS)

@@ -1,0 +1,34 @@
+"""What the exit codes mean. A code keeps its meaning for ever; errors carry theirs as `exit_code`."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """How a command ended."""
+
+    OK = 0
+    FAILED = 1
+    REFUSED = 2
+    NOT_FOUND = 3
+    CONFLICT = 4
+    PROBLEMS = 5
+    NOTHING_TO_DO = 6
+    DATABASE = 69
+    STILL_RUNNING = 75
+    INTERRUPTED = 130
+
+
+MEANINGS: dict[Exit, str] = {
+    Exit.OK: "It was done. A worker that was told to stop and drained ends with this too.",
+    Exit.FAILED: "The job that was waited for did not succeed, the demo's figures are off, or nobody foresaw this.",
+    Exit.REFUSED: "The command, an option, a setting, the app or an argument cannot be right. Nothing was written.",
+    Exit.NOT_FOUND: "There is no such job, schedule or effect.",
+    Exit.CONFLICT: "It meets the state of something else, or the role does not allow it. Nothing was written.",
+    Exit.PROBLEMS: "`doctor` or `db verify` found a problem.",
+    Exit.NOTHING_TO_DO: "`worker --once` found no job that is due.",
+    Exit.DATABASE: "The database cannot be reached, cannot be written, or has another schema.",
+    Exit.STILL_RUNNING: "The job that was waited for is not finished after `--timeout`. It goes on.",
+    Exit.INTERRUPTED: "Interrupted from the keyboard.",
+}

@@ -1,0 +1,147 @@
+"""The command line as a person uses it: words in, text and an exit code out."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from penstock.cli.root import root
+from penstock.clock import CLOCK_VARIABLE, TESTING_VARIABLE, SettableClock
+from penstock.stores import migrations
+from penstock.stores.opening import open_database
+from penstock.stores.store import Store
+from tests.cli.shop import app
+from tests.stores.scenes import START
+
+SHOP = "tests.cli.shop:app"
+REPOSITORY = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command said."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def error(self) -> Any:
+        return json.loads(self.err)["error"]
+
+
+@pytest.fixture(autouse=True)
+def quiet_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """An empty folder, no settings from outside, and no log handler left behind."""
+    for name in os.environ:
+        if name.startswith(("PENSTOCK_", "DATABASE_URL", "WORKER_ID")) and name != "PENSTOCK_TEST_DATABASE_URL":
+            monkeypatch.delenv(name)
+    place = tmp_path / "place"
+    place.mkdir()
+    monkeypatch.chdir(place)
+    log = logging.getLogger("penstock")
+    before = (log.handlers, log.propagate, log.level)
+    yield
+    log.handlers, log.propagate = before[:2]
+    log.setLevel(before[2])
+
+
+@pytest.fixture
+def bare() -> Callable[..., Answer]:
+    """A command without a database named."""
+
+    def run(*words: str, given: str | None = None) -> Answer:
+        result = CliRunner().invoke(root, list(words), input=given)
+        return Answer(result.exit_code, result.stdout, result.stderr)
+
+    return run
+
+
+@pytest.fixture
+def penstock(bare: Callable[..., Answer], database_url: str) -> Callable[..., Answer]:
+    """A command on a migrated database of each kind."""
+    bare("db", "migrate", "--database", database_url)
+    return lambda *words, **more: bare(*words, "--database", database_url, **more)
+
+
+@pytest.fixture
+def on_file(bare: Callable[..., Answer], sqlite_url: str) -> Callable[..., Answer]:
+    """A command on an SQLite file that may not exist yet, for what does not depend on the database."""
+    return lambda *words, **more: bare(*words, "--database", sqlite_url, **more)
+
+
+@pytest.fixture
+def work(penstock: Callable[..., Answer]) -> Callable[..., Answer]:
+    """Run a worker until nothing is due."""
+    return lambda *words: penstock("worker", "-A", SHOP, "--until-empty", "--queues", "default,slow", *words)
+
+
+@pytest.fixture
+def enqueue(penstock: Callable[..., Answer]) -> Callable[..., str]:
+    """Enqueue through the command line, and return the id."""
+    return lambda *words: penstock("run", "-A", SHOP, *words).out.strip()
+
+
+@pytest.fixture
+def dead(enqueue: Callable[..., str], work: Callable[..., Answer]) -> Callable[..., str]:
+    """A dead letter, and its id."""
+
+    def make(*words: str) -> str:
+        job_id = enqueue("price", "sku=bad", *words)
+        work()
+        return job_id
+
+    return make
+
+
+@pytest.fixture
+def store(penstock: object, database_url: str) -> Iterator[Store]:
+    """The same database from inside, to look and to break things."""
+    del penstock
+    with closing(open_database(database_url)) as database:
+        migrations.status(database)
+        yield Store(database)
+
+
+@pytest.fixture
+def clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SettableClock:
+    """One clock for all commands of a test: 2024-01-01T00:00:00Z."""
+    clock = SettableClock(tmp_path / "clock")
+    clock.set(START)
+    monkeypatch.setenv(CLOCK_VARIABLE, str(tmp_path / "clock"))
+    monkeypatch.setenv(TESTING_VARIABLE, "1")
+    return clock
+
+
+@pytest.fixture
+def process() -> Callable[..., subprocess.Popen[str]]:
+    """A real `penstock` process, in the folder of this test."""
+
+    def start(*words: str, **changes: Any) -> subprocess.Popen[str]:
+        how: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **changes}
+        environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), **how.pop("extra", {})}
+        return subprocess.Popen([sys.executable, "-m", "penstock", *words], env=environment, **how)
+
+    return start
+
+
+@pytest.fixture(autouse=True)
+def closed_shop() -> Iterator[None]:
+    """The app of the tests is one for the whole process: no test leaves it open."""
+    yield
+    app.close()

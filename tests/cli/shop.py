@@ -1,0 +1,38 @@
+"""The app of these tests: a shop with tasks that succeed, fail, wait and hang on to effects."""
+
+from __future__ import annotations
+
+import threading
+
+from penstock import Concurrency, Context, Penstock, Retry
+from penstock.errors import AuthFailed
+
+app = Penstock()
+released = threading.Event()
+
+
+@app.task(tags=("prices",), retry=Retry(1))
+def price(ctx: Context, sku: str, amount: int = 1) -> dict[str, int]:
+    """The price of something; `bad` has none, and the door to `locked` does not open."""
+    if sku == "bad":
+        message = "no such thing"
+        raise ValueError(message)
+    if sku == "locked":
+        raise AuthFailed
+    return {"cents": ctx.effect("ask", len, sku) * amount}
+
+
+@app.task(queue="slow", retry=Retry(3, base="1 h", cap="1 h", jitter=0))
+def fetch(url: str, headers: dict[str, str] | None = None) -> str:
+    """Fails once and waits an hour."""
+    del headers
+    raise TimeoutError(url)
+
+
+@app.task(concurrency=Concurrency(1))
+def alone() -> None:
+    """One at a time."""
+
+
+app.schedule("daily prices", "30 2 * * *", price, tz="Europe/Berlin", args={"sku": "A1"})
+app.schedule("hourly prices", "0 * * * *", price, args={"sku": "A2"}, overlap="allow")

@@ -1,0 +1,63 @@
+"""Effects from the command line: what was done, and what a person found out."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.engine.ids import new_id
+from penstock.engine.outcome import Bury
+from penstock.events import EFFECT_RESOLVED
+from tests.stores.scenes import claim_one, settle
+
+KEY = "a-key-of-an-effect"
+
+
+@pytest.fixture
+def unknown(enqueue, store):
+    """A dead letter whose only effect is unknown."""
+    job_id = enqueue("price", "sku=A1")
+    lease = claim_one(store, new_id())
+    store.effects.begin(lease, KEY, "pay")
+    store.effects.mark_unknown(lease, KEY, "pay")
+    settle(store, lease, Bury("effect_unknown"))
+    return job_id
+
+
+def test_the_effects_of_a_job_are_listed(penstock, unknown):
+    (effect,) = penstock("effect", "list", unknown, "--json").json["effects"]
+
+    assert " ".join(effect) == "key name kind state fence tries started_at settled_at stored result"
+    assert (effect["key"], effect["name"], effect["state"]) == (KEY, "pay", "unknown")
+    assert "unknown" in penstock("effect", "list", unknown).out
+
+
+@pytest.mark.parametrize(
+    ("words", "state", "result"),
+    [
+        (["--happened", "--result", '{"id": 7}'], "done", {"id": 7}),
+        (["--happened"], "done", None),
+        (["--not"], "intent", None),
+    ],
+)
+def test_a_person_says_what_became_of_an_unknown_effect(penstock, unknown, words, state, result):
+    answer = penstock("effect", "resolve", KEY, *words, "--reason", "asked the bank")
+
+    (effect,) = penstock("effect", "list", unknown, "--json").json["effects"]
+    (told,) = penstock("event", "list", "--name", EFFECT_RESOLVED, "--json").json["events"]
+    assert (answer.code, effect["state"], effect["result"]) == (0, state, result)
+    assert (told["data"]["reason"], told["actor"].startswith("admin:cli:")) == ("asked the bank", True)
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["--reason", "x"], 2),
+        (["--happened"], 2),
+        (["--happened", "--result", "{", "--reason", "x"], 2),
+        (["--not", "--result", "1", "--reason", "x"], 2),
+        (["--happened", "--reason", "x", "--tenant", "other"], 3),
+    ],
+)
+def test_an_unclear_answer_is_refused_and_changes_nothing(penstock, unknown, words, code):
+    assert penstock("effect", "resolve", KEY, *words).code == code
+    assert penstock("effect", "list", unknown, "--json").json["effects"][0]["state"] == "unknown"

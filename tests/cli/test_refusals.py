@@ -1,0 +1,171 @@
+"""Whatever cannot be right is refused before anything is written, with what, why, what next, and a documented code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from penstock.cli.exits import MEANINGS
+from tests.cli.conftest import SHOP, Answer
+
+BROKEN_APPS = {
+    "malformed cron": ('app.schedule("s", "61 * * * *", task)', "61 * * * *"),
+    "unknown time zone": ('app.schedule("s", "0 * * * *", task, tz="Europe/Berlim")', "Europe/Berlin"),
+    "negative duration": ('app.task(name="t", timeout="-5 s")(print)', "-5 s"),
+    "absurd lease": ('app.task(name="t", lease="400 days")(print)', "400 days"),
+    "negative retries": ('app.task(name="t", retry=-1)(print)', "attempts"),
+    "no concurrency": ('app.task(name="t", concurrency=0)(print)', "concurrency"),
+}
+
+
+def is_refused(answer, code, *told):
+    assert answer.code == code
+    assert code in {int(known) for known in MEANINGS}
+    assert answer.out == ""
+    assert answer.err.startswith("Error: ")
+    assert "Traceback" not in answer.err
+    for words in told:
+        assert words in answer.err
+
+
+@pytest.fixture
+def app_file(request: pytest.FixtureRequest) -> tuple[str, Path]:
+    """A fresh module name in the current folder, for an app that does not work."""
+    name = f"broken_{abs(hash(request.node.nodeid))}"
+    return name, Path(f"{name}.py")
+
+
+@pytest.mark.parametrize("line", BROKEN_APPS)
+def test_an_app_that_makes_no_sense(on_file, app_file, line, tmp_path):
+    name, path = app_file
+    code, told = BROKEN_APPS[line]
+    path.write_text(f"from penstock import Penstock\napp = Penstock()\n@app.task()\ndef task(): ...\n{code}\n")
+
+    is_refused(on_file("worker", "-A", f"{name}:app", "--until-empty"), 2, told)
+    assert not (tmp_path / "penstock.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("import nothing_of_this_name", "nothing_of_this_name"),
+        ("app = 1 / 0", "ZeroDivisionError"),
+        ("app = (", "SyntaxError"),
+        ("raise SystemExit(3)", "SystemExit"),
+        ("app = 'text'", "is a str, no Penstock app"),
+        ("from penstock import Penstock\nshop = Penstock()", "Did you mean -A"),
+    ],
+)
+def test_an_app_that_cannot_be_imported(on_file, app_file, text, told, tmp_path):
+    name, path = app_file
+    path.write_text(text)
+
+    is_refused(on_file("worker", "-A", f"{name}:app", "--once"), 2, told)
+    assert not (tmp_path / "penstock.db").exists()
+
+
+@pytest.mark.parametrize("words", [["worker", "--once"], ["run", "price", "sku=A1"]])
+def test_a_command_that_needs_an_app_without_one(on_file, words, tmp_path):
+    is_refused(on_file(*words), 2, "none is named", "PENSTOCK_APP")
+    assert not (tmp_path / "penstock.db").exists()
+
+
+def test_a_module_that_is_not_there(on_file):
+    is_refused(on_file("worker", "-A", "not_here.jobs:app"), 2, "There is no module not_here")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["pirce", "sku=A1"], "Did you mean 'price'?"),
+        (["price"], "args.sku"),
+        (["price", "sku=A1", "amount=many"], "args.amount"),
+        (["price", "sku=A1", "colour=red"], "args.colour"),
+        (["price", "sku"], "not of the form name=value"),
+        (["price", "sku=A1", "sku=A2"], "a second time"),
+        (["price", "sku=" + "x" * 1_100_000], "larger than"),
+        (["price", 'sku="a\\u0000b"'], "NUL"),
+        (["price", "sku=A1", "--delay", "-5 s"], "is no time"),
+        (["price", "sku=A1", "--delay", "99 years"], "is no time"),
+        (["price", "sku=A1", "--delay", "400000 days"], "is more than"),
+        (["price", "sku=A1", "--priority", "101"], "from -100 to 100"),
+        (["price", "sku=A1", "--tenant", ""], "tenant"),
+        (["price", "sku=A1", "--key", ""], "job_key"),
+    ],
+)
+def test_a_call_that_does_not_fit_its_task(on_file, words, told, tmp_path):
+    is_refused(on_file("run", "-A", SHOP, *words), 2, told)
+    assert not (tmp_path / "penstock.db").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--poll-interval", "-1"],
+        ["--poll-interval", "2 fortnights"],
+        ["--stale-check-interval", "0"],
+        ["--grace", "2 days"],
+        ["--concurrency", "0"],
+        ["--concurrency", "many"],
+        ["--log-format", "xml"],
+        ["--queues", ","],
+    ],
+)
+def test_options_of_a_worker_that_make_no_sense(on_file, words):
+    is_refused(on_file("worker", "-A", SHOP, "--once", *words), 2)
+    assert on_file("workers", "--all", "--json").json["workers"] == []
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("mysql://user:hunter22@host/db", "There is no database of the kind 'mysql'"),
+        ("sqlite:///:memory:", "in memory"),
+        ("sqlite:////proc/penstock.db", "/proc/penstock.db"),
+        ("sqlite:///missing/folder/penstock.db", "does not exist"),
+        ("postgresql://user:hunter22@127.0.0.1:1/db", "cannot be reached"),
+    ],
+)
+@pytest.mark.parametrize("words", [["job", "list"], ["run", "-A", SHOP, "price", "sku=A1"], ["db", "migrate"]])
+def test_a_database_that_cannot_be_used(bare, words, url, told):
+    answer = bare(*words, "--database", url)
+
+    is_refused(answer, 69, told)
+    assert "hunter22" not in answer.err
+    assert list(Path().iterdir()) == []
+
+
+@pytest.mark.proves("MG-04")
+def test_a_postgresql_that_was_not_migrated(process, postgres_url):
+    asked = process("job", "list", "--database", postgres_url)
+    out, err = asked.communicate()
+
+    is_refused(Answer(asked.returncode, out, err), 69, "penstock db migrate")
+
+
+def test_a_file_that_is_no_database(bare):
+    Path("notes.txt").write_text("not a database, but long enough to look like something" * 10)
+
+    is_refused(bare("job", "list", "--database", "sqlite:///notes.txt"), 69, "is not an SQLite database")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("PENSTOCK_CONCURRENCY", "-3"), ("PENSTOCK_POLL_INTERVAL_SECONDS", "soon")]
+)
+def test_a_setting_that_makes_no_sense(on_file, monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
+
+    is_refused(on_file("worker", "-A", SHOP, "--once"), 2, name, value)
+
+
+def test_a_log_format_of_the_environment_that_is_none(on_file, monkeypatch):
+    monkeypatch.setenv("PENSTOCK_LOG_FORMAT", "xml")
+
+    is_refused(on_file("worker", "-A", SHOP, "--once"), 2, "xml")
+
+
+def test_a_setting_that_does_not_exist(on_file):
+    Path("pyproject.toml").write_text("[tool.penstock]\nconcurency = 3\n")
+
+    is_refused(on_file("job", "list"), 2, "concurency", "concurrency")

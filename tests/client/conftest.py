@@ -1,0 +1,18 @@
+"""What the client's tests stand on: the bench, on SQLite as `penstock`, on each database in turn as `bench`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from penstock.testing.bench import Bench
+
+
+@pytest.fixture
+def bench(database_url: str, tmp_path: Path) -> Iterator[Bench]:
+    """An empty database of each kind, by a clock that only the test moves."""
+    with closing(Bench(database_url, tmp_path)) as bench:
+        yield bench

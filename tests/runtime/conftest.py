@@ -1,0 +1,59 @@
+"""What the worker's tests stand on: a bench with a clock of its own, or a real worker by the database's clock."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from penstock import Penstock
+from penstock.runtime.worker import Options, Worker
+from penstock.settings import Settings
+from penstock.stores import migrations
+from penstock.stores.opening import open_database
+from penstock.testing.bench import Bench
+
+
+@pytest.fixture
+def bench(database_url: str, tmp_path: Path) -> Iterator[Bench]:
+    """An empty database of each kind, by a clock that only the test moves."""
+    with closing(Bench(database_url, tmp_path)) as bench:
+        yield bench
+
+
+@pytest.fixture
+def app(database_url: str) -> Iterator[Penstock]:
+    """An app on an empty database of each kind, by that database's clock."""
+    with closing(open_database(database_url)) as database:
+        migrations.migrate(database)
+    with closing(Penstock(database_url)) as app:
+        yield app
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """The defaults, with sweeps that a test can wait for."""
+    return Settings.load({"PENSTOCK_STALE_CHECK_INTERVAL_SECONDS": "0.2"}, tmp_path)
+
+
+@pytest.fixture
+def start_worker(app: Penstock, settings: Settings) -> Iterator[Callable[..., Worker]]:
+    """Run a worker on a thread of its own; it is stopped at the end."""
+    running: list[tuple[Worker, threading.Thread]] = []
+
+    def start(**options: object) -> Worker:
+        worker = Worker(app, Options(**{"poll_interval": 0.05, "grace": 0.0, **options}), settings)
+        thread = threading.Thread(target=worker.run)
+        thread.start()
+        running.append((worker, thread))
+        return worker
+
+    yield start
+    for worker, _ in running:
+        worker.stop()
+    for _, thread in running:
+        thread.join(20)
+        assert not thread.is_alive()

@@ -1,0 +1,143 @@
+"""A commit writes the user's rows, its record and, if asked, the end of the job in one transaction, exactly once."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock import Context, Penstock, Principal, Retry, Tx
+from penstock.engine.payload import RESULT_LIMIT_BYTES
+from penstock.errors import WrongDoor
+
+app = Penstock()
+ADMIN = Principal.admin("root")
+RETRY = Retry(4, base="1 min", jitter=0)
+calls: list[str] = []
+
+
+def save(tx: Tx, sku: str) -> str:
+    calls.append(sku)
+    mark = {"sqlite": "?", "postgres": "%s"}[tx.dialect]
+    tx.execute(f"insert into prices values ({mark})", (sku,))  # noqa: S608 - one of two marks
+    tx.enqueue(alert, sku)
+    return sku.lower()
+
+
+@app.task(retry=RETRY)
+def alert(sku: str) -> None: ...
+
+
+@app.task(retry=RETRY)
+def scrape(ctx: Context, sku: str) -> str:
+    saved = ctx.commit("save", save, sku)
+    if ctx.job.attempts == 1:
+        raise ValueError("later")
+    return saved
+
+
+@app.task(retry=RETRY)
+def scrape_and_settle(ctx: Context, sku: str) -> str:
+    saved = ctx.commit("save", save, sku, settle=True)
+    calls.append("after")
+    raise ValueError(saved)
+
+
+@app.task(retry=RETRY)
+async def ascrape_and_settle(ctx: Context, sku: str) -> str:
+    return await ctx.acommit("save", save, sku, settle=True)
+
+
+@app.task(retry=RETRY)
+def refused(ctx: Context, sku: str) -> str:
+    def save_then_fail(tx: Tx, sku: str) -> None:
+        save(tx, sku)
+        raise ValueError("no")
+
+    ctx.commit("save", save_then_fail, sku)
+    return "unreachable"
+
+
+@app.task(retry=RETRY)
+def too_much(ctx: Context) -> str:
+    return ctx.commit("save", lambda _: "x" * RESULT_LIMIT_BYTES, settle=True)
+
+
+@app.task(retry=RETRY)
+async def awaits(ctx: Context) -> None:
+    async def save_later(tx: Tx) -> None: ...
+
+    await ctx.acommit("save", save_later)
+
+
+@pytest.fixture(autouse=True)
+def on_the_bench(bench):
+    calls.clear()
+    bench.use(app)
+    bench.store.database.transact(lambda connection: connection.execute("create table prices (sku text)"))
+
+
+def prices(bench):
+    return [sku for (sku,) in bench.store.database.read(lambda connection: connection.execute("select * from prices"))]
+
+
+@pytest.mark.proves("GU-02", "EF-02")
+def test_the_rows_are_there_once_however_often_the_job_runs(bench):
+    handle = scrape.enqueue("A1")
+    bench.drain()
+    bench.advance("1 min")
+    bench.drain()
+
+    assert (handle.result(0), calls, prices(bench)) == ("a1", ["A1"], ["A1"])
+    assert len(bench.all_enqueued(alert)) == 1
+    assert [(e.name, e.kind, e.state) for e in app.desk(ADMIN).effects(handle.id)] == [
+        ("commit:save", "commit", "done")
+    ]
+
+
+@pytest.mark.proves("GU-02")
+@pytest.mark.parametrize("moment", [{"after": "save"}, {"before": "save"}, {"before": "settle"}, {"after": "claim"}])
+def test_a_crash_at_any_moment_leaves_the_rows_once(bench, moment):
+    handle = ascrape_and_settle.enqueue("A1")
+    with bench.crash(ascrape_and_settle, **moment):
+        bench.drain()
+    bench.advance("3 min")
+    bench.drain()
+
+    assert (handle.result(0), prices(bench)) == ("a1", ["A1"])
+    assert len(bench.all_enqueued(alert)) == 1
+
+
+def test_a_job_settled_by_its_commit_is_done_whatever_its_code_does_after(bench):
+    handle = scrape_and_settle.enqueue("A1")
+    bench.drain()
+
+    assert (handle.result(0), calls, handle.job().attempts) == ("a1", ["A1", "after"], 1)
+    assert handle.job().error_message is None
+
+
+@pytest.mark.proves("TN-02", "LG-05")
+def test_a_job_enqueued_in_a_commit_belongs_to_the_tenant_and_story_of_its_parent(bench):
+    scrape.using(tenant="acme", correlation_id="req-1").enqueue("A1")
+    bench.drain()
+
+    (child,) = bench.all_enqueued(alert)
+    assert (child.tenant, child.correlation_id) == ("acme", "req-1")
+
+
+def test_a_function_that_raises_leaves_nothing_behind(bench):
+    handle = refused.enqueue("A1")
+    bench.drain()
+
+    assert (prices(bench), bench.all_enqueued(alert), app.desk(ADMIN).effects(handle.id)) == ([], [], [])
+    assert handle.job().error_message == "no"
+
+
+def test_a_result_that_is_too_large_for_a_job_does_not_settle_it(bench):
+    handle = too_much.enqueue()
+    bench.drain()
+
+    assert (handle.state(), handle.job().error_code) == ("queued", "invalid_payload")
+
+
+def test_a_commit_takes_a_plain_function(bench):
+    with pytest.raises(WrongDoor, match="Make it a plain def"):
+        bench.run_inline(awaits)

@@ -1,0 +1,126 @@
+"""A worker that starts takes back what processes of its host left that are provably gone, and nothing else."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from penstock import Penstock
+from penstock.runtime import identity
+from penstock.stores import migrations
+from penstock.stores.opening import open_database
+from tests.runtime.waiting import eventually
+
+TASKS = """
+    import sys, time
+    from pathlib import Path
+    from penstock import Context, Penstock
+
+    app = Penstock(sys.argv[1])
+
+    def note(n: int) -> None:
+        with Path(sys.argv[2]).open("a") as notes:
+            notes.write(f"{n}\\n")
+
+    @app.task(lease="1 h")
+    def work(ctx: Context, n: int) -> int:
+        ctx.effect("note", note, n)
+        time.sleep(0 if len(sys.argv) > 3 else 600)
+        return n
+
+    app.run_worker(until_empty=True, concurrency=4)
+"""
+
+
+@pytest.fixture(params=["sqlite_url", pytest.param("durable_postgres_url", marks=pytest.mark.postgres)])
+def url(request: pytest.FixtureRequest) -> str:
+    """Databases that keep what they acknowledged."""
+    url = str(request.getfixturevalue(request.param))
+    with closing(open_database(url)) as database:
+        migrations.migrate(database)
+    return url
+
+
+@contextmanager
+def a_worker(folder: Path, url: str, *more: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A worker process that takes its jobs and then hangs in them, unless it is told more."""
+    script = folder / "tasks.py"
+    script.write_text(textwrap.dedent(TASKS))
+    process = subprocess.Popen([sys.executable, script, url, folder / "notes", *more])
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def has_noted(app, handle):
+    return [effect.state for effect in app.desk().effects(handle.id)] == ["done"]
+
+
+@pytest.mark.crash
+@pytest.mark.proves("SR-01", "SR-02", "SR-03", "SR-04", "CLM-14", "HB-13")
+def test_the_jobs_of_a_killed_process_come_back_at_once_and_those_of_a_live_one_do_not(url, tmp_path):
+    with closing(Penstock(url)) as app:
+
+        @app.task(lease="1 h")
+        def work(n: int) -> int: ...
+
+        handles = [work.enqueue(n) for n in range(3)]
+        with a_worker(tmp_path, url):
+            eventually(lambda: all(has_noted(app, handle) for handle in handles))
+            assert app.run_worker(until_empty=True) == 0
+        with a_worker(tmp_path, url, "quickly") as second:
+            assert second.wait(30) == 0
+
+        assert [handle.result(0) for handle in handles] == [0, 1, 2]
+        assert [(handle.job().attempts, handle.job().losses) for handle in handles] == [(2, 1)] * 3
+        assert sorted((tmp_path / "notes").read_text().split()) == ["0", "1", "2"]
+        (recovered,) = app.store.events.latest(name="worker.recovered")
+        assert (recovered.data["jobs"], recovered.data["reason"]) == (3, "worker_startup_recovery")
+        (lost,) = [event for event in app.desk().timeline(handles[0].id) if event.name == "job.lease_expired"]
+        assert lost.data["detected_by"] == "worker_startup_recovery"
+
+
+def test_a_process_that_runs_is_not_gone_and_one_that_ended_is():
+    me = identity.this_process()
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    started = identity.started_at(child.pid)
+
+    assert not identity.is_gone(me.boot_id, me.pid, me.pid_started)
+    assert not identity.is_gone(me.boot_id, child.pid, started)
+    child.stdin.close()
+    eventually(lambda: identity.is_gone(me.boot_id, child.pid, started))  # before its parent takes note of it
+    child.wait()
+    assert identity.is_gone(me.boot_id, child.pid, started)
+
+
+def test_the_number_of_a_process_may_be_taken_by_another():
+    me = identity.this_process()
+
+    assert identity.is_gone(me.boot_id, me.pid, "1")
+
+
+def test_an_earlier_boot_of_this_machine_is_gone_and_another_machine_is_not(monkeypatch):
+    monkeypatch.setattr(identity, "boot_id", lambda: "machine/boot-2/pid:[1]")
+
+    assert identity.is_gone("machine/boot-1/pid:[1]", 1, "1")
+    assert not identity.is_gone("other/boot-1/pid:[1]", 1, "1")
+    assert not identity.is_gone("/boot-1/pid:[1]", 1, "1")
+    assert not identity.is_gone("machine/boot-2/pid:[2]", 1, "1")
+    assert not identity.is_gone("", 1, "1")
+    assert not identity.is_gone("machine/boot-1/pid:[1]", 1, "")
+
+
+@pytest.mark.proves("CLM-06")
+def test_a_worker_without_a_name_is_called_after_its_host():
+    one, other = identity.this_process(), identity.this_process()
+
+    assert one.id != other.id
+    assert one.name == f"{one.host}-{one.id[-8:]}"

@@ -1,0 +1,304 @@
+"""A worker runs what is due, stops when it is told to, and gives back what it could not finish."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+
+from penstock import Context, Penstock, State
+from penstock.errors import InvalidValue, LeaseLost, WorkerExists
+from penstock.runtime.worker import Options
+from tests.runtime.waiting import eventually
+
+
+def states(handles):
+    return [handle.state() for handle in handles]
+
+
+@pytest.mark.proves("ENQ-08", "CLM-14")
+def test_until_empty_runs_everything_that_is_due_and_what_that_enqueues(app):
+    @app.task()
+    def count_down(n: int) -> int:
+        if n:
+            count_down.enqueue(n - 1)
+        return n
+
+    handles = [count_down.enqueue(2), count_down.using(delay="1 h").enqueue(2)]
+
+    assert app.run_worker(until_empty=True) == 3
+    assert states(handles) == [State.SUCCEEDED, State.QUEUED]
+    assert app.run_worker(until_empty=True) == 0
+
+
+def test_plain_and_asynchronous_tasks_run_side_by_side(app):
+    met = threading.Barrier(2, timeout=10)
+
+    @app.task()
+    def plain() -> str:
+        met.wait()
+        return threading.current_thread().name
+
+    @app.task()
+    async def asynchronous() -> str:
+        await asyncio.to_thread(met.wait)
+        return threading.current_thread().name
+
+    handles = [plain.enqueue(), asynchronous.enqueue()]
+    app.run_worker(until_empty=True, concurrency=2)
+
+    assert handles[0].result(0).startswith("penstock-run")
+    assert handles[1].result(0) == "penstock-loop"
+
+
+def test_no_more_runs_at_once_than_allowed(app):
+    running, most = threading.Semaphore(3), []
+
+    @app.task()
+    def busy() -> None:
+        most.append(running.acquire(blocking=False))
+        time.sleep(0.01)
+        running.release()
+
+    app.enqueue_many([busy.call() for _ in range(20)])
+
+    assert app.run_worker(until_empty=True, concurrency=3) == 20
+    assert all(most)
+
+
+def test_once_runs_one_job_and_stops_at_once_where_none_is_due(app):
+    @app.task()
+    def work() -> None: ...
+
+    assert app.run_worker(once=True) == 0
+    handles = [work.enqueue() for _ in range(3)]
+
+    assert app.run_worker(once=True) == 1
+    assert sorted(states(handles)) == ["queued", "queued", "succeeded"]
+
+
+def test_a_limit_of_jobs_is_kept_exactly_and_none_is_given_back(app):
+    @app.task()
+    def work() -> None:
+        time.sleep(0.02)
+
+    handles = [work.enqueue() for _ in range(8)]
+
+    assert app.run_worker(max_jobs=5, concurrency=1, grace=0) == 5
+    assert sorted(states(handles)) == ["queued"] * 3 + ["succeeded"] * 5
+    assert [handle.job().fence for handle in handles if handle.state() == "queued"] == [0, 0, 0]
+
+
+def test_the_last_job_may_take_longer_than_the_grace_of_a_stop(app):
+    @app.task()
+    def slow() -> str:
+        time.sleep(0.3)
+        return "done"
+
+    handle = slow.enqueue()
+    app.run_worker(once=True, grace=0)
+
+    assert handle.result(0) == "done"
+
+
+def test_a_worker_serves_its_queues_and_no_others(app):
+    @app.task()
+    def work() -> None: ...
+
+    handles = [work.using(queue=queue).enqueue() for queue in ("default", "mail", "fast")]
+
+    assert app.run_worker(until_empty=True, queues=("fast", "mail")) == 2
+    assert states(handles) == ["queued", "succeeded", "succeeded"]
+
+
+@pytest.mark.proves("JOB-04")
+def test_a_job_whose_task_is_unknown_here_stays_queued_and_says_so(app, database_url, caplog):
+    other = Penstock(database_url)
+
+    @other.task()
+    def mystery() -> None: ...
+
+    job_id = mystery.enqueue().id
+    other.close()
+    with caplog.at_level(logging.WARNING):
+        assert app.run_worker(until_empty=True) == 0
+
+    job = app.desk().get(job_id)
+    assert (job.state, job.attempts, job.waiting_on) == ("queued", 0, "task:unknown")
+    assert "job given back: its task is unknown here" in caplog.text
+
+
+@pytest.fixture
+def stubborn(app) -> Callable[[], object]:
+    """A task that runs until it is allowed to end, and then says what became of its lease."""
+    let_go, told = threading.Event(), []
+
+    @app.task(name="stubborn")
+    def run(ctx: Context) -> str:
+        let_go.wait(20)
+        try:
+            ctx.progress(1)
+        except LeaseLost:
+            told.append("lost")
+        return "done"
+
+    run.let_go, run.told = let_go, told
+    yield run
+    let_go.set()
+
+
+@pytest.mark.proves("CLM-16", "GU-04")
+def test_a_stop_gives_back_what_does_not_end_in_time_and_burns_no_attempt(app, start_worker, stubborn):
+    handle = stubborn.enqueue()
+    worker = start_worker(grace=0.05)
+    eventually(lambda: handle.state() == "running")
+
+    worker.stop()
+    eventually(lambda: handle.state() == "queued")
+    stubborn.let_go.set()
+
+    eventually(lambda: stubborn.told == ["lost"])
+    job = handle.job()
+    assert (job.state, job.attempts, job.losses, job.fence) == ("queued", 0, 0, 1)
+    assert [event.name for event in app.desk().timeline(handle.id)][-1] == "job.released"
+
+
+def test_a_stop_lets_runs_finish_within_the_grace_and_claims_nothing_more(start_worker, stubborn):
+    first = stubborn.enqueue()
+    worker = start_worker(grace=20, concurrency=1)
+    eventually(lambda: first.state() == "running")
+    second = stubborn.enqueue()
+
+    worker.stop()
+    stubborn.let_go.set()
+
+    assert first.result(20) == "done"
+    assert (second.state(), second.job().attempts) == ("queued", 0)
+
+
+def test_a_second_stop_does_not_wait_for_the_grace(start_worker, stubborn):
+    handle = stubborn.enqueue()
+    worker = start_worker(grace=600)
+    eventually(lambda: handle.state() == "running")
+
+    worker.stop()
+    worker.stop()
+
+    eventually(lambda: handle.state() == "queued")
+
+
+def test_a_stop_ends_asynchronous_runs(app, start_worker):
+    ended: list[str] = []
+
+    @app.task()
+    async def sleeper() -> None:
+        try:
+            await asyncio.sleep(600)
+        finally:
+            ended.append("cleaned up")
+
+    handle = sleeper.enqueue()
+    worker = start_worker(grace=0)
+    eventually(lambda: handle.state() == "running")
+    worker.stop()
+
+    eventually(lambda: ended == ["cleaned up"])
+    assert (handle.state(), handle.job().attempts) == ("queued", 0)
+
+
+def test_a_worker_works_on_after_tasks_that_raise_the_strangest_things(app, start_worker):
+    @app.task(retry=1)
+    def exits() -> None:
+        raise SystemExit(1)
+
+    @app.task(retry=1)
+    async def is_interrupted() -> None:
+        raise GeneratorExit
+
+    @app.task()
+    def fine() -> str:
+        return "fine"
+
+    start_worker()
+    broken = [exits.enqueue(), is_interrupted.enqueue()]
+    eventually(lambda: states(broken) == ["dead", "dead"])
+
+    assert fine.enqueue().result(20) == "fine"
+
+
+def test_an_exclusive_worker_refuses_to_start_beside_another(app, start_worker):
+    start_worker(name="first")
+    eventually(app.store.workers.list)
+
+    with pytest.raises(WorkerExists, match="Worker first is alive"):
+        app.run_worker(exclusive=True, until_empty=True)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"queues": ()},
+        {"queues": "default"},
+        {"queues": ("a\n",)},
+        {"concurrency": 0},
+        {"poll_interval": -1},
+        {"grace": 1e9},
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options):
+    with pytest.raises(InvalidValue):
+        Options(**options)
+
+
+@pytest.mark.proves("CLM-06")
+def test_a_worker_is_a_row_with_its_name_and_what_it_serves(app):
+    @app.task()
+    def work() -> None: ...
+
+    handle = work.enqueue()
+    app.run_worker(until_empty=True, name="w1", queues=("default", "mail"))
+
+    (worker,) = app.store.workers.list(everyone=True)
+    assert (worker.name, worker.queues, worker.tasks) == ("w1", ["default", "mail"], ["work"])
+    assert worker.stopped_at is not None
+    assert handle.job().lease_owner == "w1"
+
+
+def test_a_worker_may_be_told_to_leave_schedules_alone(app, start_worker):
+    @app.task()
+    def work() -> None: ...
+
+    app.schedule("minutely", "* * * * *", work, misfire_grace=None)
+    app.declare_schedules()
+    app.store.database.transact(
+        lambda connection: connection.execute("update penstock_schedules set opened_until = 0, next_at = 60000000")
+    )
+    start_worker(schedules=False)
+    handle = work.enqueue()
+    handle.result(20)
+
+    assert len(app.desk().page().jobs) == 1
+
+
+@pytest.mark.proves("JOB-01")
+def test_a_result_that_the_database_refuses_kills_its_own_job_and_no_neighbour(sqlite_url):
+    """One bad row in a batch must not hold back the others."""
+    app = Penstock(sqlite_url)
+
+    @app.task()
+    def work(n: int) -> int:
+        return n
+
+    handles = [work.enqueue(n) for n in range(10)]
+    trigger = """create trigger bad before insert on penstock_history when new.result = '3'
+                 begin select raise(abort, 'bad row'); end"""
+    app.store.database.transact(lambda connection: connection.execute(trigger))
+    app.run_worker(until_empty=True)
+
+    assert states(handles) == ["succeeded"] * 3 + ["dead"] + ["succeeded"] * 6
+    assert handles[3].job().reason == "unstorable"
+    app.close()

@@ -1,0 +1,16 @@
+"""Waiting for what another thread or process does, by looking at it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+PATIENCE_SECONDS = 20.0
+
+
+def eventually(condition: Callable[[], object]) -> None:
+    """Return when the condition holds; fail where it does not in a long while."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        assert time.monotonic() < until, "it did not happen"
+        time.sleep(0.01)

@@ -1,0 +1,67 @@
+"""The two books say the same in two dialects: the same names, the same parameters."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+
+import pytest
+
+from penstock.stores.books import book
+from tests.stores.scenes import START
+
+NOUNS = sorted(entry.name.removesuffix(".sql") for entry in (files("penstock.stores") / "sqlite" / "books").iterdir())
+_PARAMETER = {"sqlite": re.compile(r"(?<![:\w]):([a-z]\w*)"), "postgres": re.compile(r"%\((\w+)\)s")}
+ONE_BY_ONE = {"batch"}
+"""SQLite claims pair by pair, and counts the batch itself."""
+
+
+def parameters(dialect, entry):
+    return {name for statement in entry for name in _PARAMETER[dialect].findall(statement)}
+
+
+def test_both_dialects_have_the_same_books():
+    postgres = files("penstock.stores") / "postgres" / "books"
+
+    assert sorted(entry.name.removesuffix(".sql") for entry in postgres.iterdir()) == NOUNS
+
+
+@pytest.mark.parametrize("noun", NOUNS)
+def test_a_book_has_the_same_entries_with_the_same_parameters_in_both_dialects(noun):
+    sqlite, postgres = (book("penstock.stores", dialect, noun) for dialect in ("sqlite", "postgres"))
+
+    assert list(sqlite) == list(postgres)
+    differing = {
+        name: found
+        for name in sqlite
+        if (found := parameters("sqlite", sqlite[name]) ^ parameters("postgres", postgres[name]) - ONE_BY_ONE)
+    }
+    assert differing == {}
+
+
+@pytest.mark.parametrize("noun", NOUNS)
+def test_every_statement_can_be_prepared_as_it_stands(store, noun):
+    """With nothing but NULLs: the types of the parameters are known without their values."""
+    for name, entry in book("penstock.stores", store.database.dialect, noun).items():
+        for statement in entry:
+            unset = dict.fromkeys(parameters(store.database.dialect, [statement]))
+            store.database.read(lambda c, s=statement, p=unset: c.execute(f"explain {s}", p)), name
+
+
+def test_entries_that_nobody_reads_are_not_kept():
+    """An entry is read by its name, in the file of its noun or of a neighbour."""
+    code = "".join(entry.read_text() for entry in files("penstock.stores").iterdir() if entry.name.endswith(".py"))
+    unread = [
+        (noun, name) for noun in NOUNS for name in book("penstock.stores", "sqlite", noun) if f'"{name}"' not in code
+    ]
+
+    assert unread == []
+
+
+def test_time_enters_by_one_parameter(store):
+    """No statement of a book asks the database for the time in any other way."""
+    for dialect in ("sqlite", "postgres"):
+        text = "".join((files("penstock.stores") / dialect / "books" / f"{noun}.sql").read_text() for noun in NOUNS)
+        bare = re.sub(r"^\s*--.*$", "", text, flags=re.MULTILINE).lower()
+        assert not re.search(r"current_timestamp|\bnow\(\)|clock_timestamp|strftime|datetime\(|unixepoch", bare)
+    assert store.now() == START

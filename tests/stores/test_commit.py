@@ -1,0 +1,147 @@
+"""The exactly-once sink: rows of the user, ledger and outcome in one transaction, or none of them."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+
+import pytest
+
+from penstock.engine.outcome import Done
+from penstock.engine.payload import EFFECT_LIMIT_BYTES
+from penstock.engine.stages import DOCUMENTS
+from penstock.engine.transitions import State
+from penstock.errors import EffectMismatch, LeaseLost
+from tests.stores.scenes import claim, claim_one, count, fail, lose, new_job, race, settlement
+
+
+@pytest.fixture
+def save(store):
+    """Writes a row of the user's own and says which one."""
+    store.database.transact(lambda connection: connection.execute("create table sink (v text)"))
+
+    def save(connection):
+        connection.execute("insert into sink (v) values ('x')")
+        return "1"
+
+    return save
+
+
+@pytest.mark.proves("GU-02")
+def test_a_commit_happens_once_however_often_it_is_asked_for(store, clock, worker, lease, save):
+    assert store.effects.commit(lease, "key", "save", save) == (True, "1")
+    assert store.effects.commit(lease, "key", "save", save) == (False, "1")
+    fail(store, lease)
+    clock.advance(3600)
+
+    again = claim_one(store, worker)
+
+    assert store.effects.commit(again, "key", "save", save) == (False, "1")
+    assert count(store, "sink") == 1
+
+
+@pytest.mark.proves("GU-02")
+def test_a_commit_that_fails_leaves_no_row_and_no_record(store, lease, save):
+    def fail_after_writing(connection):
+        save(connection)
+        raise ValueError("the last line was bad")
+
+    with pytest.raises(ValueError, match="the last line"):
+        store.effects.commit(lease, "key", "save", fail_after_writing)
+
+    assert (count(store, "sink"), count(store, "penstock_effects")) == (0, 0)
+    assert store.effects.commit(lease, "key", "save", save) == (True, "1")
+
+
+@pytest.mark.proves("GU-04")
+def test_a_stale_worker_commits_nothing(store, clock, lease, save):
+    lose(store, clock)
+
+    with pytest.raises(LeaseLost, match="commit"):
+        store.effects.commit(lease, "key", "save", save)
+
+    assert count(store, "sink") == 0
+
+
+@pytest.mark.proves("GU-02")
+def test_a_commit_may_settle_its_job_in_the_same_transaction(store, lease, save):
+    def work(connection):
+        answer = store.effects.commit_on(connection, lease, "key", "save", save)
+        store.leases.settle_on(connection, [settlement(lease, Done(answer[1]))])
+        return answer
+
+    assert store.effects.under(lease, "commit", work) == (True, "1")
+    assert (count(store, "sink"), store.listing.get(lease.id).state) == (1, State.SUCCEEDED)
+
+
+def test_what_is_written_with_a_settlement_is_gone_without_it(store, lease, save):
+    def work(connection):
+        store.effects.commit_on(connection, lease, "key", "save", save)
+        store.effects.move_on(connection, lease, DOCUMENTS, "HEAD_DONE")
+        store.jobs.enqueue_on(connection, [new_job()])
+        store.leases.settle_on(connection, [settlement(lease, Done())])
+        raise KeyError("after all")
+
+    with pytest.raises(KeyError):
+        store.effects.under(lease, "commit", work)
+
+    tables = ("sink", "penstock_effects", "penstock_stages", "penstock_history")
+    assert [count(store, table) for table in tables] == [0, 0, 0, 0]
+    assert count(store, "penstock_jobs") == 1
+
+
+def test_a_commit_under_another_name_is_refused(store, lease, save):
+    store.effects.commit(lease, "key", "save", save)
+
+    with pytest.raises(EffectMismatch):
+        store.effects.commit(lease, "key", "store", save)
+
+
+def test_a_commit_never_takes_an_unfinished_effect_for_its_own_success(store, lease, save):
+    """The key was begun as an effect of the same name: nothing was committed under it."""
+    store.effects.begin(lease, "key", "save")
+
+    with pytest.raises(EffectMismatch):
+        store.effects.commit(lease, "key", "save", save)
+
+    assert count(store, "sink") == 0
+
+
+def test_a_value_too_large_to_keep_does_not_repeat_the_commit(store, lease, save):
+    def large(connection):
+        save(connection)
+        return '"' + "x" * EFFECT_LIMIT_BYTES + '"'
+
+    assert store.effects.commit(lease, "key", "save", large)[0]
+    assert store.effects.commit(lease, "key", "save", large) == (False, None)
+    assert count(store, "sink") == 1
+
+
+@pytest.mark.proves("GU-02")
+def test_two_jobs_that_commit_under_one_key_at_once_commit_once(store, open_store, worker, save):
+    """A key given by the task is shared by whoever names it."""
+    other = open_store()
+    store.jobs.enqueue([new_job(), new_job()])
+    one, two = claim(store, worker, 2)
+    both_inside = threading.Barrier(2)
+
+    def linger(connection):
+        with suppress(threading.BrokenBarrierError):
+            both_inside.wait(0.3)
+        return save(connection)
+
+    answers = race(
+        lambda: store.effects.commit(one, "shared", "save", linger),
+        lambda: other.effects.commit(two, "shared", "save", linger),
+    )
+
+    assert sorted(answers) == [(False, "1"), (True, "1")]
+    assert count(store, "sink") == 1
+
+
+@pytest.mark.proves("GU-02")
+def test_two_threads_of_one_run_commit_once(store, lease, save):
+    answers = race(*[lambda: store.effects.commit(lease, "key", "save", save)] * 4)
+
+    assert sorted(answers) == [(False, "1"), (False, "1"), (False, "1"), (True, "1")]
+    assert count(store, "sink") == 1

@@ -1,0 +1,152 @@
+"""A person may open a slot too, under the same rules, and fill the slots of the past."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.engine.schedule import ScheduleSpec
+from penstock.engine.transitions import State
+from penstock.errors import SlotTaken
+from tests.stores.scenes import HOUR, MINUTE, START, claim, claim_one, count, new_job, race, settle
+from tests.stores.test_schedules import TEMPLATE, dispositions, every
+
+NOON = START + 12 * HOUR
+
+
+@pytest.fixture(autouse=True)
+def schedule(store):
+    store.schedules.declare(ScheduleSpec.declare("hourly", "0 * * * *", "work"), TEMPLATE)
+
+
+def trigger(store, moment=NOON):
+    return store.schedules.trigger("hourly", moment, tenant=None, actor="alice")
+
+
+@pytest.mark.proves("MT-01", "MT-02")
+def test_a_manual_run_claims_the_slot_that_it_names(store):
+    job = trigger(store)
+
+    (slot,) = store.schedules.slots("hourly")
+    assert (slot.scheduled_for, slot.disposition, slot.job_id, slot.actor) == (NOON, "manual", job, "alice")
+    found = store.listing.get(job)
+    assert (found.state, found.run_at) == (State.QUEUED, START)
+
+
+@pytest.mark.proves("MT-02")
+def test_a_taken_slot_is_refused_naming_its_job(store):
+    job = trigger(store)
+
+    with pytest.raises(SlotTaken, match=job) as refusal:
+        trigger(store)
+
+    facts = refusal.value
+    assert (facts.schedule, facts.slot) == ("hourly", "2024-01-01T12:00:00Z")
+    assert (facts.disposition, facts.job_id) == ("manual", job)
+    assert count(store, "penstock_jobs") == 1
+
+
+@pytest.mark.proves("MT-02")
+def test_a_slot_that_fired_cannot_be_triggered_again(store, clock):
+    clock.advance(3600)
+    (job,) = store.schedules.open_due("hourly").jobs
+
+    with pytest.raises(SlotTaken, match=job):
+        trigger(store, START + HOUR)
+
+
+@pytest.mark.proves("MT-01", "GU-01")
+def test_a_slot_that_was_triggered_by_hand_does_not_fire_again(store, clock, worker):
+    trigger(store, START + HOUR)
+    settle(store, claim_one(store, worker))
+    clock.advance(3600)
+
+    assert store.schedules.open_due("hourly").jobs == []
+    assert dispositions(store, "hourly") == {"manual": 1}
+
+
+@pytest.mark.proves("MT-02", "GU-01")
+def test_of_a_person_and_a_worker_at_once_one_opens_the_slot(store, open_store, clock):
+    other = open_store()
+    other.now()
+    clock.advance(3600)
+
+    by_hand, by_worker = race(lambda: trigger(store, START + HOUR), lambda: other.schedules.open_due("hourly"))
+
+    assert isinstance(by_hand, SlotTaken) is (len(by_worker.jobs) == 1)
+    assert count(store, "penstock_jobs") == count(store, "penstock_slots") == 1
+
+
+def test_a_trigger_without_a_moment_takes_this_one(store, clock):
+    clock.advance(17)
+    trigger(store, None)
+
+    (slot,) = store.schedules.slots("hourly")
+    assert slot.scheduled_for == clock.now()
+
+
+@pytest.mark.proves("MT-01", "MT-03", "SL-09")
+def test_a_manual_run_waits_for_the_run_that_is_active(store, clock, worker):
+    clock.advance(3600)
+    store.schedules.open_due("hourly")
+    running = claim_one(store, worker)
+    job = trigger(store)
+
+    assert claim(store, worker) == []
+    assert store.listing.get(job).waiting_on == "concurrency:schedule:hourly"
+    settle(store, running)
+    assert claim_one(store, worker).id == job
+
+
+def test_a_backfill_opens_the_slots_of_the_past_that_have_no_disposition(store, clock):
+    clock.advance(5 * 3600)
+    trigger(store, START + 2 * HOUR)
+
+    made = store.schedules.backfill("hourly", START + HOUR, START + 4 * HOUR, tenant=None, actor="alice")
+
+    assert [(slot.scheduled_for - START) // HOUR for slot in made] == [1, 3, 4]
+    assert {slot.disposition for slot in made} == {"backfilled"}
+    assert made == [slot for slot in reversed(store.schedules.slots("hourly")) if slot.disposition == "backfilled"]
+    assert store.schedules.backfill("hourly", START + HOUR, START + 4 * HOUR, tenant=None, actor="bob") == []
+
+
+def test_a_backfill_is_of_the_past_alone(store, clock):
+    """What is still to come fires at its time."""
+    clock.advance(2 * 3600)
+
+    made = store.schedules.backfill("hourly", START - HOUR, START + 9 * HOUR, tenant=None, actor="alice")
+
+    assert [(slot.scheduled_for - START) // HOUR for slot in made] == [-1, 0, 1, 2]
+
+
+def test_a_long_backfill_is_written_in_steps_and_complete(store):
+    store.schedules.declare(every(1), TEMPLATE)
+
+    made = store.schedules.backfill("tick", START - 450 * MINUTE, START, tenant=None, actor="alice")
+
+    assert len(made) == len({slot.job_id for slot in made}) == 451
+
+
+@pytest.mark.proves("MT-03", "SL-08")
+def test_backfilled_runs_of_one_schedule_do_not_overlap(store, worker):
+    store.schedules.backfill("hourly", START - 3 * HOUR, START, tenant=None, actor="alice")
+    done = 0
+    while leases := claim(store, worker, 9):
+        (lease,) = leases
+        done += settle(store, lease)
+
+    assert done == 4
+
+
+def test_a_paused_schedule_can_still_be_run_by_hand(store):
+    store.schedules.pause("hourly", tenant=None, actor="alice")
+
+    assert store.listing.get(trigger(store)).state is State.QUEUED
+
+
+@pytest.mark.proves("MT-01", "TN-02")
+def test_a_manual_run_belongs_to_the_tenant_of_its_schedule(store):
+    store.schedules.declare(every(tenant="acme"), new_job(id="", tenant="acme"))
+
+    job = store.schedules.trigger("tick", NOON, tenant="acme", actor="alice")
+
+    assert store.listing.get(job).tenant == "acme"

@@ -1,0 +1,220 @@
+"""Every statement of the hot path finds its rows by the index that was made for it, at any size, prepared or not."""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import closing
+from typing import Any
+
+import pytest
+from psycopg import sql
+
+from penstock.clock import SECOND
+from penstock.engine.ids import new_id
+from penstock.stores import migrations
+from penstock.stores.books import book
+from penstock.stores.claiming import HIGHEST
+from penstock.stores.opening import open_database
+from penstock.stores.store import Store
+from tests.stores.scenes import START, claim, new_job
+
+A_JOB = "018f2f6e-7c1a-7abc-8def-0123456789ab"
+NOW: dict[str, Any] = {"now": START}
+HELD = {"id": A_JOB, "fence": 3}
+FAILURE = {"error_class": "E", "error_code": "e", "error_message": "m"}
+BACK = {"delay_us": 5, "refund": 1, "deferral": 1, "losses": 0, "waiting_on": "gate", **FAILURE}
+END = {"was": "running", "state": "dead", "reason": "r", "result": "1", "facts": "{}", "losses": 0, **FAILURE}
+SHARE = {"tenant": "t1", "rank": 0, "limit": 5}
+
+HOT = {
+    "walk": ({"queue": "default", "after": "t3", "upto": HIGHEST, "tenants": 4, **NOW}, {}, "penstock_jobs_ready"),
+    "claim": ({"queue": "default", "worker_id": A_JOB, "batch": 5, **NOW}, SHARE, "penstock_jobs_ready"),
+    "renew": (NOW, HELD, "primary key"),
+    "lock": (HELD, {}, "primary key"),
+    "progress": ({"progress": "1", **HELD, **NOW}, {}, "primary key"),
+    "settle": (NOW, HELD | END, "primary key"),
+    "put_back": (NOW, HELD | BACK, "primary key"),
+    "asked_to_cancel": ({}, HELD, "primary key"),
+    "ended": ({"losses": 0, **HELD}, {}, "primary key"),
+    "stale": ({"limit": 100, **NOW}, {}, "penstock_jobs_leased"),
+    "leases_of": ({"workers": [A_JOB], "limit": 100}, {}, "penstock_jobs_leased"),
+    "overdue": ({"limit": 100, **NOW}, {}, "penstock_jobs_deadline"),
+    "active_twin": ({"tenant": "t1", "task": "work", "key": "k"}, {}, "penstock_jobs_unique"),
+    "wake": ({"gate": "gate", "limit": 2, **NOW}, {}, "penstock_jobs_waiting"),
+    "lock_any": ({"id": A_JOB, "tenant": None}, {}, "primary key"),
+    "dead_letter": ({"id": A_JOB, "tenant": "t1"}, {}, "primary key"),
+    "prune": ({"state": "dead", "age_us": 9, "limit": 100, **NOW}, {}, "penstock_history_finished"),
+}
+"""Each entry with its common parameters, the columns of its batch, and the index that must find its rows."""
+ORDERED = {"walk", "claim", "stale", "overdue", "prune"}
+"""Entries whose order comes from their index: sorting would read everything that matches."""
+LARGE = ("penstock_jobs", "penstock_history")
+PRIMARY_KEYS = {"penstock_jobs_pkey", "penstock_history_pkey"}
+
+
+@pytest.fixture
+def sqlite_store(sqlite_url, clock):
+    with closing(Store.open(sqlite_url, clock=clock)) as store:
+        yield store
+
+
+@pytest.mark.proves("JOB-14")
+@pytest.mark.parametrize("name", HOT)
+def test_sqlite_finds_the_rows_of_each_statement_by_its_index(sqlite_store, name):
+    common, columns, index = HOT[name]
+    for statement in book("penstock.stores", "sqlite", "jobs")[name]:
+        plan = _sqlite_plan(sqlite_store, statement, common | columns)
+
+        assert index.upper() in " ".join(plan).upper()
+        if name in ORDERED:
+            assert not [line for line in plan if "TEMP B-TREE" in line]
+        scanned = [line for line in plan if re.match(r"SCAN (penstock_(jobs|history)|j|next|q)\b", line)]
+        assert [line for line in scanned if name != "leases_of" or "penstock_jobs_leased" not in line] == []
+
+
+def test_sqlite_reads_the_effects_of_one_job_not_of_a_whole_tenant(sqlite_store):
+    (statement,) = book("penstock.stores", "sqlite", "effects")["of_job"]
+
+    plan = _sqlite_plan(sqlite_store, statement, {"tenant": "t", "job_key": "k", "limit": 9})
+
+    assert "penstock_effects_job (tenant=? AND job_key=?)" in plan[0]
+
+
+def test_a_claim_costs_sqlite_the_same_whatever_is_parked_before_the_due_job(sqlite_store, worker):
+    """Counted in steps of its machine: four thousand parked jobs of the best priority are not walked."""
+    costs = []
+    for parked in (10, 4000):
+        sqlite_store.jobs.enqueue([new_job(priority=100, delay_us=10**12) for _ in range(parked)])
+        sqlite_store.jobs.enqueue([new_job(priority=-5) for _ in range(5)])
+        claim(sqlite_store, worker, 5)
+        sqlite_store.jobs.enqueue([new_job(priority=-5)])
+        costs.append(_steps(sqlite_store, lambda: claim(sqlite_store, worker, 5)))
+
+    assert costs[1] < costs[0] * 1.5
+
+
+def _sqlite_plan(store, statement, params):
+    asked = {name: json.dumps(value) if isinstance(value, list) else value for name, value in params.items()}
+    return [row[3] for row in store.database.read(lambda c: c.execute(f"explain query plan {statement}", asked))]
+
+
+def _steps(store, act):
+    steps = []
+    store.database.read(lambda c: c.raw.set_progress_handler(lambda: steps.append(1), 10))
+    act()
+    store.database.read(lambda c: c.raw.set_progress_handler(None, 0))
+    return len(steps)
+
+
+FILL = (
+    """insert into penstock_jobs (id, tenant, task, queue, state, rank, run_at, args, max_attempts, job_key, lease_us,
+           deadline_at, waiting_on, unique_key, unique_scope, created_at, updated_at)
+       select gen_random_uuid(), 't' || mod(n, 50), 'work', 'default', 'queued', mod(n, 5),
+           %(now)s + (mod(n, 3) - 1) * 1000000000, '{}', 5, 'k' || n, 120000000, %(now)s + n,
+           case when mod(n, 10) = 0 then 'gate' || mod(n, 7) end, 'u' || n,
+           case when mod(n, 2) = 0 then 'while_active' end, %(now)s, %(now)s
+       from generate_series(1, 20000) n""",
+    """update penstock_jobs set state = 'running', worker_id = id, leased_at = 1, heartbeat_at = 1,
+           lease_expires_at = %(now)s + rank * 1000 where rank = 4 and tenant < 't3'""",
+    """insert into penstock_history (id, tenant, task, queue, state, rank, run_at, args, attempts, max_attempts,
+           deferrals, losses, fence, job_key, tags, lease_us, created_at, updated_at, finished_at)
+       select gen_random_uuid(), 't' || mod(n, 50), 'work', 'default',
+           case when mod(n, 9) = 0 then 'dead' else 'succeeded' end,
+           0, 1, '{}', 1, 5, 0, 0, 1, 'h' || n, '[]', 1, 1, 1, %(now)s - n * 1000 from generate_series(1, 20000) n""",
+)
+
+
+@pytest.fixture(scope="module")
+def filled(postgres_server):
+    """A database of some size with statistics, which no test of this file changes."""
+    schema = f"plans_{new_id().replace('-', '')}"
+    url = postgres_server.url(search_path=schema)
+    with closing(open_database(postgres_server.url())) as server:
+        server.read(lambda c: c.execute(f"create schema {schema}"))
+        with closing(open_database(url)) as database:
+            migrations.migrate(database)
+            for statement in FILL:
+                database.transact(lambda c, s=statement: c.execute(s, NOW))
+            database.read(lambda c: c.execute("analyze penstock_jobs, penstock_history, penstock_queues"))
+            yield database
+        server.read(lambda c: c.execute(f"drop schema {schema} cascade"))
+
+
+@pytest.mark.postgres
+@pytest.mark.proves("JOB-14")
+@pytest.mark.parametrize("mode", ["auto", "force_generic_plan"])
+@pytest.mark.parametrize("name", HOT)
+def test_postgresql_finds_the_rows_of_each_statement_by_its_index(filled, name, mode):
+    """Prepared, and run often enough that the server may choose a plan without knowing the values."""
+    common, columns, index = HOT[name]
+    params = common | {column: [value] * 3 for column, value in columns.items()}
+    (statement,) = book("penstock.stores", "postgres", "jobs")[name]
+
+    nodes = _plan(filled, statement, params, mode)
+
+    scans = [node for node in nodes if node.get("Relation Name") in LARGE]
+    assert {node["Node Type"] for node in scans} <= {"Index Scan", "Index Only Scan", "Bitmap Heap Scan", "ModifyTable"}
+    bitmaps = {node["Index Name"] for node in nodes if node["Node Type"] == "Bitmap Index Scan"}
+    assert bitmaps <= PRIMARY_KEYS  # a list of ids
+    assert (PRIMARY_KEYS if index == "primary key" else {index}) & {node.get("Index Name") for node in nodes}
+    assert all(node.get("Index Cond") for node in scans if "Index Name" in node and name != "leases_of")
+    if name in ORDERED:
+        assert "Sort" not in {node["Node Type"] for node in nodes}
+
+
+def _plan(database, statement, params, mode):
+    """The nodes of the plan that the server uses for a statement after seven runs of it."""
+    names = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", statement)))
+    for place, name in enumerate(names, 1):
+        statement = statement.replace(f"%({name})s", f"${place}")
+    types = ", ".join(_type(params[name]) for name in names)
+    values = sql.SQL(", ").join(sql.Literal(params[name]) for name in names)
+    run = sql.SQL("execute probe ({})").format(values) if names else sql.SQL("execute probe")
+
+    def work(connection):
+        connection.execute(f"set local plan_cache_mode = {mode}")
+        connection.execute(f"prepare probe ({types}) as {statement.replace('%%', '%')}")
+        for _ in range(7):
+            connection.execute(run)
+        plan = connection.execute(sql.SQL("explain (format json) ") + run)[0][0]
+        connection.execute("deallocate probe")
+        raise _Seen(plan)
+
+    with pytest.raises(_Seen) as seen:
+        database.transact(work)
+    return list(_nodes(seen.value.plan[0]["Plan"]))
+
+
+class _Seen(Exception):
+    """Rolls back what the probing did."""
+
+    def __init__(self, plan):
+        self.plan = plan
+
+
+def _nodes(node):
+    yield node
+    for child in node.get("Plans", []):
+        yield from _nodes(child)
+
+
+def _type(value):
+    """The type under which the driver sends a value."""
+    if isinstance(value, list):
+        return "unknown"
+    if isinstance(value, int):
+        return "smallint" if abs(value) < 2**15 else "integer" if abs(value) < 2**31 else "bigint"
+    return "unknown"
+
+
+@pytest.mark.postgres
+def test_a_claim_costs_postgresql_the_same_whatever_is_parked_before_the_due_job(filled):
+    """Twenty thousand jobs, many of them parked: the walk touches a few pages a pair, never a pair's jobs."""
+    (walk,) = book("penstock.stores", "postgres", "jobs")["walk"]
+    asked = {"queue": "default", "after": "", "upto": HIGHEST, "tenants": 3, "now": START + SECOND}
+
+    plan = filled.read(lambda c: c.execute(f"explain (analyze, buffers, format json) {walk}", asked))[0][0][0]["Plan"]
+
+    walked = sum(node["Actual Rows"] * node["Actual Loops"] for node in _nodes(plan) if "Index Name" in node)
+    assert walked <= 30

@@ -1,0 +1,85 @@
+"""Connections are lent to one thread at a time, and never more than there may be."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from penstock.errors import DatabaseUnavailable
+from penstock.stores.pool import Pool
+from tests.stores.scenes import race
+
+
+class Connection:
+    def __init__(self):
+        self.busy = threading.Lock()
+        self.is_usable = True
+        self.is_closed = False
+
+    def usable(self):
+        return self.is_usable
+
+    def close(self):
+        self.is_closed = True
+
+
+def test_threads_never_share_a_connection_and_never_exceed_the_size():
+    made = []
+    pool = Pool(lambda: made.append(Connection()) or made[-1], size=3)
+
+    def work():
+        for _ in range(300):
+            with pool.lend() as connection:
+                assert connection.busy.acquire(blocking=False)
+                connection.busy.release()
+        return "done"
+
+    assert race(*[work] * 8) == ["done"] * 8
+    assert len(made) <= 3
+
+
+def test_the_warmest_connection_is_lent_first():
+    pool = Pool(Connection, size=2)
+    with pool.lend() as cold, pool.lend() as warm:
+        pass
+
+    with pool.lend() as again:
+        assert again is cold is not warm
+
+
+def test_a_broken_connection_is_closed_and_replaced():
+    pool = Pool(Connection, size=1)
+    with pool.lend() as broken:
+        broken.is_usable = False
+
+    with pool.lend() as fresh:
+        assert fresh is not broken
+    assert broken.is_closed
+
+
+def test_a_place_is_given_back_when_no_connection_can_be_made():
+    def refuse():
+        raise OSError("no route")
+
+    pool = Pool(refuse, size=1, patience_seconds=0.01)
+    for _ in range(3):
+        with pytest.raises(OSError, match="no route"), pool.lend():
+            pass
+
+
+def test_a_pool_that_is_busy_beyond_patience_says_so():
+    pool = Pool(Connection, size=1, patience_seconds=0.01)
+
+    with pool.lend(), pytest.raises(DatabaseUnavailable, match="All 1 connections were busy"), pool.lend():
+        pass
+
+
+def test_a_closed_pool_has_closed_its_idle_connections():
+    pool = Pool(Connection, size=2)
+    with pool.lend() as one, pool.lend() as two:
+        pass
+
+    pool.close()
+
+    assert (one.is_closed, two.is_closed) == (True, True)

@@ -1,0 +1,174 @@
+"""PostgreSQL: what was lost is tried again, what may have happened is not guessed, and no password is repeated."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import psycopg
+import pytest
+
+from penstock.clock import SECOND, Clock, host_now
+from penstock.errors import DatabaseUnavailable, DatabaseUnsuitable
+from penstock.stores import migrations
+from penstock.stores.opening import open_database
+from penstock.stores.store import Store
+from tests.stores.scenes import count, new_job, race
+
+SECRET = "hunter2"  # noqa: S105 - what must not be seen
+
+pytestmark = pytest.mark.postgres
+
+
+@pytest.fixture
+def store(postgres_url, clock):
+    with closing(Store(open_database(postgres_url, clock=clock))) as store:
+        migrations.migrate(store.database)
+        yield store
+
+
+@pytest.fixture
+def hang_up(postgres_url):
+    """End the server's side of a connection, as a restart or a network would."""
+
+    def hang_up(connection):
+        ((pid,),) = connection.execute("select pg_backend_pid()")
+        with psycopg.connect(postgres_url, autocommit=True) as other:
+            other.execute("select pg_terminate_backend(%s, 5000)", [pid])
+
+    return hang_up
+
+
+def test_a_connection_that_died_while_idle_is_replaced_without_a_word(store, hang_up):
+    store.database.read(hang_up)
+    assert store.jobs.enqueue([new_job()])[0].created
+
+    store.database.read(hang_up)
+    assert store.queues.counts()[0].due == 1
+
+
+def test_work_that_was_interrupted_before_its_commit_is_done_again_once(store, hang_up):
+    calls = []
+
+    def work(connection):
+        store.jobs.enqueue_on(connection, [new_job()])
+        calls.append(1)
+        if len(calls) == 1:
+            hang_up(connection)
+            connection.execute("select 1")
+
+    store.database.transact(work)
+
+    assert (len(calls), count(store, "penstock_jobs")) == (2, 1)
+
+
+def test_a_connection_that_dies_again_and_again_is_told(store, hang_up):
+    def work(connection):
+        hang_up(connection)
+        connection.execute("select 1")
+
+    with pytest.raises(DatabaseUnavailable) as refusal:
+        store.database.transact(work)
+    assert not refusal.value.outcome_unknown
+
+    with pytest.raises(DatabaseUnavailable):
+        store.database.read(work)
+
+
+def test_a_connection_lost_in_the_commit_leaves_the_outcome_unknown(store, hang_up):
+    calls = []
+
+    def work(connection):
+        calls.append(1)
+        store.jobs.enqueue_on(connection, [new_job()])
+        hang_up(connection)
+
+    with pytest.raises(DatabaseUnavailable, match="looked up before it is tried again") as refusal:
+        store.database.transact(work)
+
+    assert refusal.value.outcome_unknown
+    assert len(calls) == 1
+
+
+def test_a_transaction_that_lost_a_deadlock_is_run_again(store):
+    store.jobs.enqueue(jobs := [new_job(), new_job()])
+
+    def locking(first, second):
+        def work(connection):
+            for job in (first, second):
+                connection.execute("update penstock_jobs set progress = 'x' where id = %s", [job.id])
+                connection.execute("select pg_sleep(0.05)")
+            return "done"
+
+        return lambda: store.database.transact(work)
+
+    assert race(locking(*jobs), locking(*jobs[::-1])) == ["done", "done"]
+
+
+def test_a_transaction_that_raises_is_rolled_back_and_its_connection_used_again(postgres_url, store):
+    with closing(Store(open_database(postgres_url, pool_size=1))) as other:
+        for _ in range(3):
+            with pytest.raises(ZeroDivisionError):
+                other.database.transact(lambda c: (store.jobs.enqueue_on(c, [new_job()]), 1 / 0))
+            with pytest.raises(psycopg.errors.UndefinedTable):
+                other.database.transact(lambda c: c.execute("select * from nowhere"))
+
+        assert count(other, "penstock_jobs") == 0
+
+
+def test_no_lock_is_waited_for_without_end(store):
+    asked = "select current_setting('lock_timeout'), current_setting('idle_in_transaction_session_timeout')"
+
+    assert store.database.read(lambda connection: connection.execute(asked)) == [("10s", "1min")]
+
+
+def test_the_database_keeps_the_time_when_nobody_else_does(postgres_url):
+    with closing(Store(open_database(postgres_url, clock=Clock()))) as store:
+        migrations.migrate(store.database)
+
+        assert abs(store.now() - host_now()) < 60 * SECOND
+        store.jobs.enqueue([job := new_job()])
+        assert abs(store.listing.get(job.id).created_at - store.now()) < 60 * SECOND
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"postgresql://root:{SECRET}@127.0.0.1:1/db",
+        f"postgres://root:{SECRET}@127.0.0.1:1/db",
+        f"postgresql+psycopg://root:{SECRET}@127.0.0.1:1/db",
+        f"postgresql://127.0.0.1:1/db?user=root&password={SECRET}",
+        f"postgresql://root:{SECRET}@no-such-host.invalid/db",
+        f"postgresql://root:{SECRET}@127.0.0.1:port/db",
+    ],
+)
+def test_an_unreachable_server_is_told_without_its_password(url):
+    with pytest.raises(DatabaseUnavailable, match="cannot be reached") as refusal:
+        Store.open(url)
+
+    assert SECRET not in str(refusal.value)
+    assert refusal.value.hint
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"postgresql:/root:{SECRET}@host/db",
+        f"postgresql://root:{SECRET}@[::1/db",
+        f"postgresql://root:{SECRET}%zz@host/db",
+        f"postgresql://root:p@{SECRET}@host/db",
+        f"postgresql://root:{SECRET}@host/db?nonsense=1",
+    ],
+)
+def test_an_address_that_cannot_be_understood_is_refused_without_its_password(url):
+    with pytest.raises(DatabaseUnsuitable) as refusal:
+        Store.open(url)
+
+    assert SECRET not in str(refusal.value)
+
+
+def test_what_an_address_says_about_time_outs_holds(postgres_url):
+    joined = "&" if "?" in postgres_url else "?"
+    with closing(open_database(f"{postgres_url}{joined}connect_timeout=3&keepalives_idle=77")) as database:
+        given = database.read(lambda connection: connection.raw.info.get_parameters())
+
+    assert (given["connect_timeout"], given["keepalives_idle"], given["keepalives_count"]) == ("3", "77", "3")
