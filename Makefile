@@ -45,8 +45,8 @@ proof: setup-dev ## the promises at full size, up to 90 minutes (ONLY=race for o
 mutants: setup-dev ## remove each guard in turn and see its tests go red
 	@$(BIN)/python tools/mutants.py $(ARGS)
 
-bench: setup-dev ## figures next to peers and raw loops, up to 60 minutes (QUICK=1 for under 5)
-	@QUICK='$(QUICK)' $(BIN)/python -m bench $(ARGS)
+bench: setup-dev ## figures next to peers and raw loops, up to 60 minutes (QUICK=1 for under 5, ONLY=drain for some)
+	@QUICK='$(QUICK)' ONLY='$(ONLY)' $(BIN)/python -m bench $(ARGS)
 
 # The locks carry versions and hashes but no addresses, so they install from any index or mirror.
 COMPILE := uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import sys
 import time
 from collections import Counter
@@ -21,6 +22,8 @@ from bench.scenarios import Scenario
 from bench.server import Site, site
 
 RESULTS = ROOT / "bench" / "results"
+LOGS = RESULTS / "logs"
+BUSY_LOAD = 0.5
 PAGE = ROOT / "docs" / "reference" / "bench.md"
 
 
@@ -33,6 +36,8 @@ def main() -> int:
         print(f"No scenario has {asked.only!r} in its name. There are: {names}; each on postgres and sqlite.")
         return 2
     findings = Findings(QUICK if asked.quick else FULL, datetime.now(UTC).date().isoformat())
+    if (load := os.getloadavg()[0]) > BUSY_LOAD:
+        _say(f"This machine is busy (load {load:.1f}): the figures will say little about anything but that.")
     peers = _peers(findings)
     try:
         with ended_with_us(), site() as place:
@@ -47,8 +52,8 @@ def main() -> int:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("--quick", action="store_true", default=bool(os.environ.get("QUICK")))
-    parser.add_argument("--only", default=os.environ.get("ONLY", ""), help="words that the names of scenarios contain")
+    parser.add_argument("--quick", action="store_true", default=os.environ.get("QUICK", "") not in {"", "0"})
+    parser.add_argument("--only", default=os.environ.get("ONLY", ""), help="drain, or: drain sqlite, idle")
     return parser.parse_args()
 
 
@@ -64,18 +69,22 @@ def _peers(findings: Findings) -> bool:
 
 
 def _measure(findings: Findings, chosen: tuple[Scenario, ...], place: Site, *, peers: bool) -> None:
-    bench = Bench(findings.plan, place, Board(place.folder / "hits"), peers, _say)
-    findings.machine = machine.facts(place.folder) | place.postgres_facts()
+    shutil.rmtree(LOGS, ignore_errors=True)
+    LOGS.mkdir(parents=True)
+    bench = Bench(findings.plan, place, Board(place.folder / "hits"), LOGS, peers, _say)
+    findings.machine = machine.facts(place.folder) | place.facts()
     for number, scenario in enumerate(chosen, 1):
         began = time.monotonic()
         _say(f"[{number}/{len(chosen)}] {scenario.title}: {scenario.database}")
         try:
             with budget(scenario.budget_seconds):
-                findings.series += scenario.run(bench, scenario.database)
+                found = scenario.run(bench, scenario.database)
         except (BenchError, BudgetSpent) as error:
             findings.failures[scenario.name] = str(error)
         except Exception as error:  # noqa: BLE001 - whatever it was, the other scenarios can still be measured
             findings.failures[scenario.name] = f"{type(error).__name__}: {error}"
+        else:
+            findings.series += found
         end_all()
         outcome = findings.failures.get(scenario.name, f"{time.monotonic() - began:.0f} s")
         _say(f"[{number}/{len(chosen)}] {outcome}")
@@ -83,7 +92,6 @@ def _measure(findings: Findings, chosen: tuple[Scenario, ...], place: Site, *, p
 
 
 def _write(findings: Findings, path: Path, chosen: tuple[Scenario, ...]) -> None:
-    RESULTS.mkdir(exist_ok=True)
     (RESULTS / "latest.json").write_text(json.dumps(findings.as_json(), indent=1) + "\n")
     path.write_text(page(findings, chosen))
     for verdict in findings.verdicts():

@@ -66,7 +66,6 @@ def _repeat_sqlite(address: str, table: str, count: int, other: Mapping[str, str
         for start in range(0, count, _CHUNK):
             numbers = _NUMBERS.format(first=start + 1, last=min(count, start + _CHUNK))
             connection.execute(_statement(table, columns, other, numbers))
-        connection.execute("analyze")
         connection.execute("pragma wal_checkpoint (truncate)")
 
 

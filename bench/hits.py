@@ -41,10 +41,6 @@ class Board:
         """When the first body began, in seconds since 1970."""
         return min((began for count, began in self._slots() if count), default=None)
 
-    def close(self) -> None:
-        """Let the memory go."""
-        self._memory.close()
-
     def _slots(self) -> list[tuple[int, float]]:
         return [(count, began) for count, began in _SLOT.iter_unpack(self._memory[:])]
 

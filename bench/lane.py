@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from bench import environment
@@ -33,6 +34,7 @@ class Bench:
     plan: Plan
     site: Site
     board: Board
+    logs: Path
     peers: bool
     """Whether the peers' environment is there."""
     say: Callable[[str], None]
@@ -84,7 +86,7 @@ class Lane:
         while self.bench.board.count() < jobs or self.desk.call("unfinished"):
             gone = all(worker.ended for worker in workers)
             if time.monotonic() > until or (gone and self.bench.board.count() < jobs):
-                why = "its workers ended" if gone else f"not done within {LONGEST_DRAIN_SECONDS:g} s"
+                why = f"its workers ended: {workers[0].last_words}" if gone else f"{LONGEST_DRAIN_SECONDS:g} s are over"
                 raise BenchError(f"{self.bench.board.count()} of {jobs} jobs ran: {why}")
             time.sleep(_LOOK_SECONDS)
         return time.time()
@@ -109,7 +111,7 @@ def lane(bench: Bench, contender: Contender) -> Iterator[Lane]:
     address = bench.site.address(contender.database, contender.place)
     desk = _child(bench, contender, "desk", _environment(bench, address))
     try:
-        bench.versions.update(desk.call("versions"))
+        _note(bench.versions, desk.call("versions"))
         jobs = contender.quick_jobs if bench.plan.quick else contender.jobs
         made = Lane(bench, contender, address, desk, contender.settings[0], jobs)
         made.setting = _best_setting(made)
@@ -119,17 +121,25 @@ def lane(bench: Bench, contender: Contender) -> Iterator[Lane]:
 
 
 def _best_setting(made: Lane) -> Setting:
-    """The fastest of one short drain with each setting; in a quick run the one that is expected to be."""
+    """The fastest in a few short drains with each setting; in a quick run the one that is expected to be."""
     contender, known = made.contender, made.bench.settings
     if contender.kind not in known:
-        rated = {}
-        if made.bench.plan.probes:
-            for number, setting in enumerate(contender.settings):
+        rates = [0.0] * len(contender.settings)
+        for _ in range(made.bench.plan.probes):
+            for place, setting in enumerate(contender.settings):
                 few = min(made.jobs, made.bench.plan.probe_jobs)
                 made.prepare(few)
-                rated[number] = made.drain(few, setting)
-        known[contender.kind] = contender.settings[max(rated, key=rated.__getitem__) if rated else 0]
+                rates[place] = max(rates[place], made.drain(few, setting))
+        known[contender.kind] = contender.settings[rates.index(max(rates))]
     return known[contender.kind]
+
+
+def _note(versions: dict[str, str], found: Mapping[str, str]) -> None:
+    """A package may have one version in our environment and another in the peers'."""
+    for name, version in found.items():
+        known = versions.setdefault(name, version)
+        if version not in known.split(", "):
+            versions[name] = f"{known}, {version}"
 
 
 def _environment(bench: Bench, address: str) -> dict[str, str]:
@@ -137,5 +147,5 @@ def _environment(bench: Bench, address: str) -> dict[str, str]:
 
 
 def _child(bench: Bench, contender: Contender, role: str, environ: Mapping[str, Any]) -> Child:
-    log = bench.site.folder / f"{contender.place}-{role}.log"
+    log = bench.logs / f"{contender.place}-{role}.log"
     return Child(environment.python_of(peer=contender.peer), role, contender.module, environ, log)

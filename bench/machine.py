@@ -15,8 +15,9 @@ def facts(scratch: Path) -> dict[str, str]:
     return {
         "cores": str(os.cpu_count()),
         "processor": _first_value(Path("/proc/cpuinfo"), "model name") or platform.machine(),
+        "load before the run": f"{os.getloadavg()[0]:.1f}",
         "memory": f"{_memory_bytes() / GIBIBYTE:.0f} GiB",
-        "system": f"{platform.system()} {platform.release()}",
+        "system": f"{platform.system()} {platform.release().partition('-')[0]}",
         "file system": _file_system(scratch),
         "Python": f"{platform.python_implementation()} {platform.python_version()}",
         "SQLite": sqlite3.sqlite_version,

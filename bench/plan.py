@@ -11,8 +11,8 @@ class Plan:
 
     quick: bool
     rounds: int
-    probes: bool
-    """Whether the settings of each contender are tried first."""
+    probes: int
+    """How often each setting of a contender is tried before the best one is measured."""
     probe_jobs: int
     single_enqueues: int
     bulk_enqueues: int
@@ -34,7 +34,7 @@ class Plan:
 FULL = Plan(
     quick=False,
     rounds=3,
-    probes=True,
+    probes=2,
     probe_jobs=5_000,
     single_enqueues=3_000,
     bulk_enqueues=30_000,
@@ -53,19 +53,19 @@ FULL = Plan(
 QUICK = Plan(
     quick=True,
     rounds=1,
-    probes=False,
+    probes=0,
     probe_jobs=0,
     single_enqueues=500,
     bulk_enqueues=5_000,
-    loaded_backlog=40_000,
+    loaded_backlog=30_000,
     pickups=60,
     idle_seconds=5.0,
     memory_jobs=100_000,
     memory_first=10_000,
     tenants=200,
-    parked=50_000,
-    history=200_000,
-    backlog=100_000,
-    snapshot_jobs=40_000,
+    parked=30_000,
+    history=100_000,
+    backlog=60_000,
+    snapshot_jobs=30_000,
     snapshot_part=5_000,
 )

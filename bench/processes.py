@@ -17,7 +17,6 @@ from typing import IO, Any
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE_SECONDS = 120.0
 _STOP_SECONDS = 1.0
-_LOG_TAIL_CHARS = 1500
 
 
 class BenchError(Exception):
@@ -37,7 +36,7 @@ class Child:
             self._process = subprocess.Popen(
                 [python, "-m", "bench.harness", role, module],
                 cwd=ROOT,
-                env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **environment},
+                env={**_neutral(os.environ), **environment},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=sink,
@@ -88,7 +87,7 @@ class Child:
         until = time.monotonic() + patience
         ready, _, _ = select.select([stdout], [], [], max(0.0, until - time.monotonic()))
         if not ready:
-            raise BenchError(f"no answer within {patience:g} s: {self._tail()}")
+            raise BenchError(f"no answer within {patience:g} s: {self.last_words}")
         line = stdout.readline()
         if not line:
             raise BenchError(self._obituary())
@@ -100,10 +99,13 @@ class Child:
     def _obituary(self) -> str:
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_STOP_SECONDS)
-        return f"the process ended with {self._process.poll()}: {self._tail()}"
+        return f"the process ended with {self._process.poll()}: {self.last_words}"
 
-    def _tail(self) -> str:
-        return self._log.read_text(errors="replace")[-_LOG_TAIL_CHARS:].strip()
+    @property
+    def last_words(self) -> str:
+        """The last line that it wrote down."""
+        lines = self._log.read_text(errors="replace").strip().splitlines()
+        return lines[-1] if lines else "it said nothing"
 
 
 _living: set[Child] = set()
@@ -140,6 +142,12 @@ def budget(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def _neutral(environ: Mapping[str, str]) -> dict[str, str]:
+    """Without what would change a contender behind our back."""
+    changing = ("PENSTOCK_", "PG", "DATABASE_URL", "CELERY", "DJANGO", "DBOS", "dramatiq")
+    return {name: value for name, value in environ.items() if not name.startswith(changing)}
 
 
 def _as_interrupt(_number: int, _frame: FrameType | None) -> None:

@@ -7,8 +7,11 @@ is its price: turns of tenants, validation, contexts, the hand-over to the event
 from __future__ import annotations
 
 import json
+import os
 import threading
+import traceback
 import uuid
+from collections.abc import Callable
 from queue import Queue
 from typing import Any
 
@@ -34,8 +37,8 @@ def work(setting: dict[str, Any]) -> None:
     claimed: Queue[Rows] = Queue(CLAIMED_AHEAD)
     finished: Queue[Rows] = Queue(FINISHED_AHEAD)
     threads = [
-        threading.Thread(target=_claim, args=(batch, claimed)),
-        threading.Thread(target=_settle, args=(finished,)),
+        threading.Thread(target=_or_die, args=(_claim, batch, claimed)),
+        threading.Thread(target=_or_die, args=(_settle, finished)),
     ]
     for thread in threads:
         thread.start()
@@ -47,6 +50,15 @@ def work(setting: dict[str, Any]) -> None:
     finished.put([])
     for thread in threads:
         thread.join()
+
+
+def _or_die(act: Callable[..., None], *args: Any) -> None:
+    """A loop that lost a thread would wait for ever."""
+    try:
+        act(*args)
+    except BaseException:  # noqa: BLE001 - said, and then the end
+        traceback.print_exc()
+        os._exit(1)
 
 
 def _claim(batch: int, claimed: Queue[Rows]) -> None:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from textwrap import fill
 from typing import Any
 
-from bench.figures import JOBS_PER_SECOND, Series, as_json, by_key
+from bench.figures import Series, as_json, by_key
 from bench.plan import Plan
 from bench.scenarios import Scenario
 from bench.targets import Verdict, verdicts
 
 METHOD = """\
 - Every contender is measured in this one run, in turn: A B C, A B C, and so on. The figure is the median of the rounds;
-  beside it stand the slowest and the fastest. Ratios are ratios of medians.
+  beside it stand the lowest and the highest. Ratios are ratios of medians.
 - Durability is on everywhere. PostgreSQL: `fsync=on`, `synchronous_commit=on`, `full_page_writes=on`, otherwise stock
   but for `max_connections=200` and `jit=off`, over a Unix socket. SQLite: WAL with `synchronous=FULL`, for the peers
   too. Redis, where there is one: `appendonly yes`, `appendfsync always`, and jobs acknowledged after they ran.
@@ -23,18 +25,22 @@ METHOD = """\
   so for them it begins a little later, with the first task body. It ends when the database shows no job whose
   completion is not recorded. Workers have been started, have imported everything and wait for the word; the jobs are
   there already; PostgreSQL has just made a checkpoint.
-- Each contender gets the best of a few settings, found by one short drain with each (a quick run takes the first).
+- Each contender gets the best of a few settings, found by two short drains with each (a quick run takes the first).
   Slow peers get fewer jobs.
 - The raw loop runs Penstock's own statements on its own tables with all their indexes: claim a batch, parse the
   arguments, settle the batch. On PostgreSQL claim and settle have threads and connections of their own.
 - A bare insert is the row that Penstock wrote, through the same driver, ready as a tuple; the target is set against
   the faster way, a statement that commits itself.
-- Large histories, backlogs and parked jobs are made by `insert ... select` from one real row, and then analysed.
+- Large histories, backlogs and parked jobs are made by `insert ... select` from one real row; on PostgreSQL they are
+  then vacuumed and analysed, as its own upkeep would have done.
 - Pick-up is the time from the call of `enqueue` in one process to the first line of the task in another."""
 
 ADVICE = """\
-Run it on your own machine: figures of two machines, or of two hours on one, cannot be compared; ratios within one run
-can."""
+Run it on your own machine, with nothing else on it: figures of two machines, or of two hours on one, cannot be
+compared; ratios within one run can."""
+WIDTH = 120
+_FOLDERS = re.compile(r"(?<![\w:/])/(?:[\w.+-]+/)+")
+"""Where something was on the machine that measured: nobody's business."""
 
 
 @dataclass(slots=True)
@@ -71,7 +77,7 @@ def page(findings: Findings, scenarios: Sequence[Scenario]) -> str:
     kind = "a quick run, which decides nothing" if findings.plan.quick else "a full run"
     parts = [
         "# Benchmarks",
-        f"Written by `make bench` on {findings.day}, {kind}. {ADVICE}",
+        fill(f"Written by `make bench` on {findings.day}, {kind}. {ADVICE}", WIDTH),
         "## Targets",
         _table(("what", "measured", "target", "verdict"), [_cells(verdict) for verdict in findings.verdicts()]),
         "## Figures",
@@ -79,11 +85,21 @@ def page(findings: Findings, scenarios: Sequence[Scenario]) -> str:
         "## Machine and versions",
         _table(("what", "value"), {**findings.machine, **findings.versions}.items()),
         "## Method",
-        METHOD,
+        f"{METHOD}\n{_sizes(findings.plan)}",
     ]
     if missing := _missing(findings):
         parts += ["## Not measured", "\n".join(f"- {line}" for line in missing)]
     return "\n\n".join(parts) + "\n"
+
+
+def _sizes(plan: Plan) -> str:
+    return (
+        f"- Sizes: {plan.tenants:,} tenants; {plan.parked:,} parked jobs; {plan.history:,} finished jobs; a backlog of "
+        f"{plan.backlog:,};\n  {plan.snapshot_jobs:,} jobs beside an open snapshot, the first and the last "
+        f"{plan.snapshot_part:,} compared; memory after the first\n  {plan.memory_first:,} jobs and after "
+        f"{plan.memory_jobs:,}; {plan.loaded_backlog:,} jobs drained while enqueues are timed; an idle worker is\n"
+        f"  watched for {plan.idle_seconds:g} s a round."
+    )
 
 
 def _cells(verdict: Verdict) -> tuple[str, ...]:
@@ -95,7 +111,7 @@ def _figures(findings: Findings, scenario: Scenario) -> list[str]:
     found = [one for one in findings.series if one.scenario == scenario.name and one.runs]
     if not found:
         return []
-    head = ("", found[0].unit, "slowest to fastest", "runs", "jobs or samples", "setting")
+    head = ("", found[0].unit, "range", "runs", "jobs or samples", "setting")
     return [f"### {scenario.title}: {_DATABASES[scenario.database]}", _table(head, [_row(one) for one in found])]
 
 
@@ -103,9 +119,8 @@ _DATABASES = {"postgres": "PostgreSQL", "sqlite": "SQLite"}
 
 
 def _row(one: Series) -> tuple[str, ...]:
-    low, high = sorted((min(one.runs), max(one.runs)), reverse=one.unit != JOBS_PER_SECOND)
     setting = ", ".join(f"{name}={value}" for name, value in one.setting.items())
-    spread = f"{_number(low)} to {_number(high)}" if len(one.runs) > 1 else ""
+    spread = f"{_number(min(one.runs))} to {_number(max(one.runs))}" if len(one.runs) > 1 else ""
     return (one.name, _number(one.median), spread, str(len(one.runs)), f"{one.jobs:,}" if one.jobs else "", setting)
 
 
@@ -115,7 +130,8 @@ def _number(value: float) -> str:
 
 def _missing(findings: Findings) -> list[str]:
     lines = [f"{name}: {reason}" for name, reason in findings.failures.items()]
-    return lines + [f"{one.scenario}, {one.name}: {one.failure}" for one in findings.series if one.failure]
+    lines += [f"{one.scenario}, {one.name}: {one.failure}" for one in findings.series if one.failure]
+    return [_FOLDERS.sub(".../", line) for line in lines]
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]] | Iterable[tuple[str, str]]) -> str:

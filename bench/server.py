@@ -57,15 +57,15 @@ class Site:
         """Write out what earlier work left in PostgreSQL's buffers, so that every measurement starts alike."""
         self._execute(sql.SQL("checkpoint"))
 
-    def postgres_facts(self) -> dict[str, str]:
-        """The version of the server and the settings that durability depends on."""
+    def facts(self) -> dict[str, str]:
+        """The versions of the servers, and the settings that durability depends on."""
         with psycopg.connect(self._server.url()) as connection:
             row = connection.execute("show server_version").fetchone()
             facts = {"PostgreSQL": str(row[0]).split(" ", maxsplit=1)[0] if row else "?"}
             for name in DURABLE:
                 row = connection.execute("select current_setting(%s)", [name]).fetchone()
                 facts[name] = str(row[0]) if row else "?"
-        return facts
+        return facts | ({"Redis": _redis_version()} if self.redis_address else {})
 
     def _execute(self, statement: sql.Composed | sql.SQL) -> None:
         with psycopg.connect(self._server.url(), autocommit=True) as connection:
@@ -102,6 +102,11 @@ def _redis(folder: Path) -> Iterator[str | None]:
             process.wait(5)
         process.kill()
         process.wait()
+
+
+def _redis_version() -> str:
+    told = subprocess.run(["redis-server", "--version"], capture_output=True, text=True, check=True).stdout  # noqa: S607
+    return next((word.removeprefix("v=") for word in told.split() if word.startswith("v=")), "?")
 
 
 def _wait_for_socket(path: Path, process: subprocess.Popen[bytes]) -> None:

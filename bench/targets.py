@@ -23,63 +23,47 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Ratio:
-    """One median over the best of others."""
+class Target:
+    """One median, by itself or over the best of others, and how small or large it may be."""
 
     what: str
     of: str
-    over: tuple[str, ...]
+    over: tuple[str, ...] = ()
     least: float | None = None
     most: float | None = None
 
     def value(self, figures: Figures) -> float | None:
-        """The ratio, where both sides were measured."""
-        against = [figures[key].median for key in self.over if key in figures]
-        if self.of not in figures or not against or not max(against):
+        """What came out, where everything it needs was measured."""
+        if any(key not in figures for key in (self.of, *self.over)):
             return None
-        return figures[self.of].median / max(against)
+        best = max((figures[key].median for key in self.over), default=1.0)
+        return figures[self.of].median / best if best else None
 
-    def shown(self, value: float) -> str:
+    def is_met(self, value: float) -> bool:
+        """Whether that is enough."""
+        return (self.least is None or value >= self.least) and (self.most is None or value <= self.most)
+
+    @property
+    def asked(self) -> str:
         """For people."""
-        return f"{value:.2f}"
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """One median by itself."""
-
-    what: str
-    of: str
-    most: float
-    least: float | None = None
-
-    def value(self, figures: Figures) -> float | None:
-        """The median, where it was measured."""
-        return figures[self.of].median if self.of in figures else None
-
-    def shown(self, value: float) -> str:
-        """For people."""
-        return f"{value:.2f}"
+        return f"at least {self.least:g}" if self.least is not None else f"at most {self.most:g}"
 
 
 @dataclass(frozen=True, slots=True)
 class Either:
-    """Two ratios of which one is enough."""
+    """Two targets of which one is enough."""
 
     what: str
-    either: tuple[Ratio, Ratio]
-
-
-Target = Ratio | Limit | Either
+    either: tuple[Target, Target]
 
 
 def _drain(database: str, name: str) -> str:
     return f"drain {database}/{name}"
 
 
-def _flat(scenario: str, database: str, name: str, what: str) -> Ratio:
+def _flat(scenario: str, database: str, name: str, what: str) -> Target:
     key = f"{scenario} {database}"
-    return Ratio(f"{_SHORT[database]}: {what}, over the same without", f"{key}/{name}", (f"{key}/{drains.BASE}",), 0.8)
+    return Target(f"{_SHORT[database]}: {what}, over the same without", f"{key}/{name}", (f"{key}/{drains.BASE}",), 0.8)
 
 
 _SHORT = {"postgres": "PostgreSQL", "sqlite": "SQLite"}
@@ -88,51 +72,51 @@ _OURS, _RAW = "Penstock", "raw loop"
 _TWO = ", two processes"
 
 
-def _on_postgres() -> tuple[Target, ...]:
+def _on_postgres() -> tuple[Target | Either, ...]:
     ours, raw = _drain(_PG, _OURS), _drain(_PG, _RAW)
     twice, raw_twice = _drain(_PG, _OURS + _TWO), _drain(_PG, _RAW + _TWO)
     return (
-        Ratio("PostgreSQL: drain over PgQueuer at its best batch", ours, (_drain(_PG, "PgQueuer"),), 1.5),
-        Ratio("PostgreSQL: drain over the raw loop", ours, (raw,), 0.5),
+        Target("PostgreSQL: drain over PgQueuer at its best batch", ours, (_drain(_PG, "PgQueuer"),), 1.5),
+        Target("PostgreSQL: drain over the raw loop", ours, (raw,), 0.5),
         Either(
             "PostgreSQL: two processes over one, or over two raw loops",
-            (Ratio("over one", twice, (ours,), 1.3), Ratio("over two raw loops", twice, (raw_twice,), 0.5)),
+            (Target("over one", twice, (ours,), 1.3), Target("over two raw loops", twice, (raw_twice,), 0.5)),
         ),
-        Ratio("PostgreSQL: `def` tasks over `async def`", _drain(_PG, "Penstock, def tasks"), (ours,), 0.6),
+        Target("PostgreSQL: `def` tasks over `async def`", _drain(_PG, "Penstock, def tasks"), (ours,), 0.6),
         _flat("tenants", _PG, drains.TENANTS, "many tenants"),
         _flat("parked", _PG, drains.PARKED, "many parked jobs at the best priority"),
     )
 
 
-def _on_sqlite() -> tuple[Target, ...]:
+def _on_sqlite() -> tuple[Target | Either, ...]:
     ours = _drain(_LITE, _OURS)
     durable = (_drain(_LITE, "DBOS"), _drain(_LITE, "Django tasks"))
     return (
-        Ratio("SQLite: drain over the best of DBOS and Django tasks", ours, durable, 8.0),
-        Ratio("SQLite: drain over Huey", ours, (_drain(_LITE, "Huey"),), 4.0),
-        Ratio("SQLite: drain over the raw loop", ours, (_drain(_LITE, _RAW),), 0.4),
+        Target("SQLite: drain over the best of DBOS and Django tasks", ours, durable, 8.0),
+        Target("SQLite: drain over Huey", ours, (_drain(_LITE, "Huey"),), 4.0),
+        Target("SQLite: drain over the raw loop", ours, (_drain(_LITE, _RAW),), 0.4),
     )
 
 
-def _on_both(database: str) -> tuple[Target, ...]:
+def _on_both(database: str) -> tuple[Target | Either, ...]:
     short = _SHORT[database]
     single, bulk = f"enqueue {database}/", f"bulk {database}/"
     memory, pickup = f"memory {database}/", f"pickup {database}/"
     pick_p50, idle = (4.0, 1.0) if database == _PG else (10.0, 2.0)
     return (
-        Ratio(
+        Target(
             f"{short}: enqueue over a bare insert and commit",
             single + enqueueing.PENSTOCK, (single + enqueueing.BARE,), 0.8,
         ),
-        Ratio(
+        Target(
             f"{short}: bulk enqueue over bare COPY or executemany",
             bulk + enqueueing.PENSTOCK, (bulk + enqueueing.BARE_BULK,), 0.3,
         ),
-        Limit(f"{short}: enqueue p99 beside two busy workers, ms", f"loaded {database}/p99", 20.0),
-        Limit(f"{short}: pick-up p50, ms", pickup + "p50", pick_p50),
-        *((Limit(f"{short}: pick-up p99, ms", pickup + "p99", 15.0),) if database == _PG else ()),
-        Limit(f"{short}: idle worker, % of a core", f"idle {database}/{standing.IDLE}", idle),
-        Ratio(
+        Target(f"{short}: enqueue p99 beside two busy workers, ms", f"loaded {database}/p99", most=20.0),
+        Target(f"{short}: pick-up p50, ms", pickup + "p50", most=pick_p50),
+        *((Target(f"{short}: pick-up p99, ms", pickup + "p99", most=15.0),) if database == _PG else ()),
+        Target(f"{short}: idle worker, % of a core", f"idle {database}/{standing.IDLE}", most=idle),
+        Target(
             f"{short}: memory at the end over memory after the first jobs",
             memory + standing.MEMORY_END, (memory + standing.MEMORY_FIRST,), most=1.2,
         ),
@@ -141,13 +125,13 @@ def _on_both(database: str) -> tuple[Target, ...]:
     )  # fmt: skip
 
 
-_SNAPSHOT = Ratio(
+_SNAPSHOT = Target(
     "PostgreSQL: last part of a drain over the first, another client's snapshot held open",
     f"snapshot {_PG}/{flat.LAST}",
     (f"snapshot {_PG}/{flat.FIRST}",),
     0.8,
 )
-ALL: tuple[Target, ...] = (*_on_postgres(), *_on_sqlite(), *_on_both(_PG), _SNAPSHOT, *_on_both(_LITE))
+ALL: tuple[Target | Either, ...] = (*_on_postgres(), *_on_sqlite(), *_on_both(_PG), _SNAPSHOT, *_on_both(_LITE))
 
 
 def verdicts(figures: Figures) -> list[Verdict]:
@@ -155,22 +139,12 @@ def verdicts(figures: Figures) -> list[Verdict]:
     return [_judge(target, figures) for target in ALL]
 
 
-def _judge(target: Target, figures: Figures) -> Verdict:
+def _judge(target: Target | Either, figures: Figures) -> Verdict:
     parts = target.either if isinstance(target, Either) else (target,)
-    values = [(part, part.value(figures)) for part in parts]
-    known = [(part, value) for part, value in values if value is not None]
-    asked = " or ".join(_asked(part) for part in parts)
+    known = [(part, value) for part in parts if (value := part.value(figures)) is not None]
+    asked = " or ".join(part.asked for part in parts)
     if not known:
         return Verdict(target.what, "", asked, "not measured")
-    met = any(_meets(part, value) for part, value in known)
-    return Verdict(
-        target.what, " and ".join(part.shown(value) for part, value in known), asked, "met" if met else "not met"
-    )
-
-
-def _asked(part: Ratio | Limit) -> str:
-    return f"at least {part.least:g}" if part.least is not None else f"at most {part.most:g}"
-
-
-def _meets(part: Ratio | Limit, value: float) -> bool:
-    return (part.least is None or value >= part.least) and (part.most is None or value <= part.most)
+    measured = " and ".join(f"{value:.2f}" for _, value in known)
+    met = any(part.is_met(value) for part, value in known)
+    return Verdict(target.what, measured, asked, "met" if met else "not met")

@@ -18,6 +18,8 @@ BACKLOG = 100_000
 PARKED = 200_000
 HOUR = 3_600_000_000
 BATCHES = (1, 10, 100)
+SLOWEST_CLAIM_MS = 100
+"""Far above what a claim takes, and far below what it would take to walk over what is parked."""
 
 
 @pytest.fixture
@@ -38,7 +40,6 @@ def newcomer(store, name):
     store.jobs.enqueue([NewJob(id=new_id(), task="note", args='{"number":1}', tenant=name)])
 
 
-@pytest.mark.proves("CLM-02")
 @pytest.mark.parametrize("name", ["aaa", "zzz"], ids=["before in the alphabet", "after in the alphabet"])
 def test_a_newcomer_is_claimed_next_whatever_the_backlog_of_another(store, name, report):
     fill(store, BACKLOG, batch=1, tenant="'large'", run_at=START)
@@ -53,9 +54,9 @@ def test_a_newcomer_is_claimed_next_whatever_the_backlog_of_another(store, name,
     report.append(f"{store.database.dialect}: {name} against {BACKLOG} jobs, claimed in the next claim, {milliseconds:.1f} ms")
     assert served.count(name) == 1
     assert len(served) == 10
+    assert milliseconds < SLOWEST_CLAIM_MS
 
 
-@pytest.mark.proves("CLM-02")
 @pytest.mark.parametrize("tenants", [5, 50, 200])
 @pytest.mark.parametrize("batch", BATCHES)
 def test_every_tenant_is_served_within_one_round(store, tenants, batch, report):
@@ -74,9 +75,9 @@ def test_every_tenant_is_served_within_one_round(store, tenants, batch, report):
         f"all served within {bound} claims of {each:.1f} ms"
     )
     assert len(served) == tenants
+    assert each < SLOWEST_CLAIM_MS
 
 
-@pytest.mark.proves("CLM-02")
 def test_a_newcomer_among_many_tenants_waits_for_one_round_at_most(store, report):
     fill(store, BACKLOG, batch=1, tenant="'t' || (n % 200)", run_at=START)
     turn, worker, waits = Turn(), new_id(), []

@@ -2,42 +2,28 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from contextlib import closing
 
 import pytest
 
 from proof.support.checker import Evidence, check
+from proof.support.crowd import race
 from proof.support.facts import Facts
 from proof.support.site import Site
-from proof.support.worker import BARRIER, BARRIER_VARIABLE, CONCURRENCY_VARIABLE, MODULE
 from proof.support.workload import Workload
 
 JOBS = 2_000
 PROCESSES = 8
 
 
-def race(site, work, processes):
-    """Drain the queue with many processes that start at once; returns how long it took."""
-    words = {CONCURRENCY_VARIABLE: "4", BARRIER_VARIABLE: "1"}
-    workers = [site.spawn(MODULE, "work", **words) for _ in range(processes)]
-    while len(work.diary.of("worker.ready")) < processes:
-        time.sleep(0.01)
-    began = time.monotonic()
-    site.raise_flag(BARRIER)
-    codes = [worker.wait(600) for worker in workers]
-    assert codes == [0] * processes
-    return time.monotonic() - began
-
-
-@pytest.mark.proves("CLM-01", "CLM-07")
+@pytest.mark.proves("CLM-01", "CLM-14", "GU-03")
 def test_eight_processes_execute_each_of_two_thousand_jobs_exactly_once(database_url, tmp_path, report):
     site = Site.prepare(database_url, tmp_path, clock=False)
     with closing(Workload(site)) as work:
         ids = work.enqueue(work.note, range(JOBS))
 
-        seconds = race(site, work, PROCESSES)
+        seconds = race(site, PROCESSES)
 
         diary, facts = work.diary.read(), Facts.read(work.app.store)
     executed = Counter(entry.job for entry in diary if entry.event == "run.end")

@@ -34,7 +34,7 @@ def dispositions(facts):
     return {schedule: dict(counts) for schedule, counts in found.items()}
 
 
-@pytest.mark.proves("SL-01", "SL-02")
+@pytest.mark.proves("SL-05", "SL-06", "GU-01")
 def test_eight_schedulers_open_each_slot_of_a_week_once(site, work, report):
     work.app.schedule("all", EVERY_FIVE, work.note, args={"number": 1}, overlap="allow")
     work.app.schedule("alone", EVERY_FIVE, work.note, args={"number": 2}, overlap="skip")
@@ -59,7 +59,7 @@ def test_eight_schedulers_open_each_slot_of_a_week_once(site, work, report):
     assert len(facts.jobs) == WEEK_SLOTS + 1
 
 
-@pytest.mark.proves("SL-05", "SL-06")
+@pytest.mark.proves("SL-10", "SL-11", "SL-12")
 def test_three_days_of_downtime_are_caught_up_as_configured(site, work, report):
     words = {
         "merged": {"misfire_grace": None},

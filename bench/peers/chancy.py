@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-import psycopg
 from chancy import Chancy, Queue, Worker, job
 
 from bench.hits import counter
 from bench.payload import chunks
 from bench.peers import ADDRESS
+from bench.peers.asking import finds
 
 DISTRIBUTIONS = ("chancy", "psycopg")
-LEFT = "select exists (select 1 from chancy_jobs where state in ('pending', 'running', 'retrying'))"
+LEFT = "select 1 from chancy_jobs where state in ('pending', 'running', 'retrying') limit 1"
 hit = counter()
 
 
@@ -51,9 +51,7 @@ def fill(count: int) -> None:
 
 def unfinished() -> bool:
     """A finished job has another state."""
-    with psycopg.connect(ADDRESS) as connection:
-        row = connection.execute(LEFT).fetchone()
-    return bool(row and row[0])
+    return finds(LEFT)
 
 
 def work(setting: dict[str, Any]) -> None:

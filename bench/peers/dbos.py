@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from dbos import DBOS, DBOSClient
 from bench.hits import counter
 from bench.payload import chunks
 from bench.peers import ADDRESS
+from bench.peers.asking import finds
 
 DISTRIBUTIONS = ("dbos", "sqlalchemy", "psycopg")
 IS_SQLITE = ADDRESS.startswith("sqlite")
@@ -28,14 +30,12 @@ def reset() -> None:
     if IS_SQLITE:
         for suffix in ("", "-wal", "-shm"):
             FILE.with_name(FILE.name + suffix).unlink(missing_ok=True)
-        with sqlite3.connect(FILE) as connection:
+        with closing(sqlite3.connect(FILE)) as connection:
             connection.execute("pragma journal_mode = wal")
-    else:
+    elif finds("select 1 where to_regclass('dbos.workflow_status') is not null"):
         with psycopg.connect(ADDRESS, autocommit=True) as server:
-            known = server.execute("select to_regclass('dbos.workflow_status')").fetchone()
-            if known and known[0]:
-                server.execute("truncate dbos.workflow_status cascade")
-                return
+            server.execute("truncate dbos.workflow_status cascade")
+        return
     _launch()
     DBOS.register_queue("bench")
     DBOS.destroy()
@@ -53,11 +53,10 @@ def fill(count: int) -> None:
 
 def unfinished() -> bool:
     """A finished workflow has another status."""
-    if IS_SQLITE:
-        with sqlite3.connect(FILE, timeout=30) as connection:
-            return bool(connection.execute(LEFT).fetchall())
-    with psycopg.connect(ADDRESS) as server:
-        return bool(server.execute(LEFT).fetchall())
+    if not IS_SQLITE:
+        return finds(LEFT)
+    with closing(sqlite3.connect(FILE, timeout=30)) as connection:
+        return bool(connection.execute(LEFT).fetchall())
 
 
 def work(setting: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def fill(count: int) -> None:
 
 def unfinished() -> bool:
     """All that it keeps of a job is its place in the table."""
-    with sqlite3.connect(FILE, timeout=30) as connection:
+    with closing(sqlite3.connect(FILE, timeout=30)) as connection:
         return bool(connection.execute("select 1 from task limit 1").fetchall())
 
 

@@ -15,6 +15,7 @@ from pgqueuer.models import Job
 from bench.hits import counter
 from bench.payload import chunks
 from bench.peers import ADDRESS
+from bench.peers.asking import finds
 
 DISTRIBUTIONS = ("pgqueuer", "asyncpg", "uvloop")
 hit = counter()
@@ -51,14 +52,7 @@ def fill(count: int) -> None:
 
 def unfinished() -> bool:
     """A finished job leaves the table."""
-
-    async def go() -> bool:
-        connection = await asyncpg.connect(ADDRESS)
-        left = await connection.fetchval("select exists (select 1 from pgqueuer)")
-        await connection.close()
-        return bool(left)
-
-    return asyncio.run(go())
+    return finds("select 1 from pgqueuer limit 1")
 
 
 def work(setting: dict[str, Any]) -> None:

@@ -11,20 +11,20 @@ import psycopg
 from bench.hits import counter
 from bench.payload import chunks
 from bench.peers import ADDRESS
+from bench.peers.asking import finds
 
 DISTRIBUTIONS = ("procrastinate", "psycopg")
 TABLES = "procrastinate_jobs, procrastinate_events, procrastinate_periodic_defers, procrastinate_workers"
-LEFT = "select exists (select 1 from procrastinate_jobs where status in ('todo', 'doing'))"
+LEFT = "select 1 from procrastinate_jobs where status in ('todo', 'doing') limit 1"
 hit = counter()
 
 
 def reset() -> None:
     """Empty tables."""
-    with psycopg.connect(ADDRESS, autocommit=True) as connection:
-        known = connection.execute("select to_regclass('procrastinate_jobs')").fetchone()
-        if known and known[0]:
+    if finds("select 1 where to_regclass('procrastinate_jobs') is not null"):
+        with psycopg.connect(ADDRESS, autocommit=True) as connection:
             connection.execute(f"truncate {TABLES} cascade")
-            return
+        return
     with _app(procrastinate.SyncPsycopgConnector(conninfo=ADDRESS)).open() as app:
         app.schema_manager.apply_schema()
 
@@ -38,9 +38,7 @@ def fill(count: int) -> None:
 
 def unfinished() -> bool:
     """A finished job has another state."""
-    with psycopg.connect(ADDRESS) as connection:
-        row = connection.execute(LEFT).fetchone()
-    return bool(row and row[0])
+    return finds(LEFT)
 
 
 def work(setting: dict[str, Any]) -> None:

@@ -51,6 +51,9 @@ ALL = tuple(
 
 
 def chosen(only: str) -> tuple[Scenario, ...]:
-    """The scenarios that one of the given words is part of; all of them where none is given."""
-    words = only.lower().split()
-    return tuple(one for one in ALL if not words or any(word in one.name for word in words))
+    """The scenarios whose names contain all words of one of the choices; all of them where nothing is given.
+
+    `drain` is the drains of both databases, `drain sqlite, idle` is one of them and the idle workers.
+    """
+    choices = [choice.split() for choice in only.lower().split(",")]
+    return tuple(one for one in ALL if any(all(word in one.name for word in words) for words in choices))

@@ -154,7 +154,7 @@ def _slot_missing(facts: Facts, due: dict[str, set[int]] | None) -> list[str]:
 def _anomalies(evidence: Evidence) -> Iterator[str]:
     facts = evidence.facts
     yield from _one_place(facts)
-    yield from _one_active_job_per_key(facts)
+    yield from _one_job_per_key(facts)
     yield from _permits_have_owners(facts, drained=evidence.drained)
     yield from _slots_have_jobs(facts)
     yield from _ledger_agrees(facts)
@@ -171,10 +171,20 @@ def _one_place(facts: Facts) -> Iterator[str]:
             yield f"I12: job {job} is active and finished at once"
 
 
-def _one_active_job_per_key(facts: Facts) -> Iterator[str]:
-    for key, jobs in Counter(row[:3] for row in facts.unique_keys).items():
-        if jobs > 1:
-            yield f"I3: {jobs} active jobs under the key {key}"
+def _one_job_per_key(facts: Facts) -> Iterator[str]:
+    """I3: a key stands for one job at a time, or for one job ever; only a requeue may give it another."""
+    active = [job for job in facts.jobs if job.unique_scope == "while_active" and not job.is_final]
+    first = [job for job in facts.jobs if job.requeued_from is None]
+    forever = [job for job in first if job.unique_scope == "forever"]
+    keys = {
+        "active": Counter((job.tenant, job.task, job.unique_key) for job in active),
+        "forever": Counter((job.tenant, job.task, job.unique_key) for job in forever),
+        "planned": Counter((job.tenant, job.job_key) for job in first),
+    }
+    for kind, counts in keys.items():
+        for key, jobs in counts.items():
+            if jobs > 1:
+                yield f"I3: {jobs} jobs under the {kind} key {key}"
 
 
 def _permits_have_owners(facts: Facts, *, drained: bool) -> Iterator[str]:

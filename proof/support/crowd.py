@@ -1,31 +1,38 @@
-"""Many processes of one kind that start at once and are let go together."""
+"""Many processes that start at once and are let go together."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
-from proof.support import scheduler
+from proof.support import scheduler, worker
 from proof.support.site import Site
-from proof.support.worker import BARRIER
 
 _NAP_SECONDS = 0.001
+
+
+def race(site: Site, processes: int) -> float:
+    """Drain the queue with this many workers at once, and return how many seconds that took."""
+    words = {worker.CONCURRENCY_VARIABLE: "4", worker.BARRIER_VARIABLE: "1"}
+    started = [site.spawn(worker.MODULE, "work", **words) for _ in range(processes)]
+    _let_go(site, "worker.ready", processes)
+    began = time.monotonic()
+    codes = [process.wait(600) for process in started]
+    assert codes == [0] * processes
+    return time.monotonic() - began
 
 
 @contextmanager
 def schedulers(site: Site, count: int) -> Iterator[None]:
     """Keep this many schedulers racing."""
-    processes = [site.spawn(scheduler.MODULE, f"scheduler {number}") for number in range(count)]
-    diary = site.diary()
+    started = [site.spawn(scheduler.MODULE, f"scheduler {number}") for number in range(count)]
     try:
-        wait_until(lambda: len(diary.of("scheduler.ready")) == count)
-        site.raise_flag(BARRIER)
+        _let_go(site, "scheduler.ready", count)
         yield
     finally:
         site.raise_flag(scheduler.STOP)
-        codes = [process.wait(60) for process in processes]
-        diary.close()
+        codes = [process.wait(60) for process in started]
     assert codes == [0] * count
 
 
@@ -35,3 +42,9 @@ def wait_until(happened: Callable[[], bool], patience_seconds: float = 120) -> N
     while not happened():
         assert time.monotonic() < until, "the other processes did not get there"
         time.sleep(_NAP_SECONDS)
+
+
+def _let_go(site: Site, ready: str, count: int) -> None:
+    with closing(site.diary()) as diary:
+        wait_until(lambda: len(diary.of(ready)) == count)
+    site.raise_flag(worker.BARRIER)

@@ -7,7 +7,7 @@ from typing import Any
 
 from penstock.stores.store import Store
 
-_JOB = "id, tenant, task, attempts, max_attempts, deferrals, losses, fence, job_key, unique_key, requeued_from"
+_JOB = "id, tenant, task, attempts, max_attempts, deferrals, losses, fence, job_key, unique_key, unique_scope, requeued_from"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,7 @@ class JobFact:
     fence: int
     job_key: str
     unique_key: str | None
+    unique_scope: str | None
     requeued_from: str | None
     state: str
     reason: str | None
@@ -63,9 +64,6 @@ class Facts:
     events: list[EventFact] = field(default_factory=list)
     sink: list[tuple[str, str, int]] = field(default_factory=list)
     """(owner, job, fence): the rows that commits wrote."""
-    unique_keys: list[tuple[str, str, str, str]] = field(default_factory=list)
-    """(tenant, task, key, job) of the active jobs that must be alone."""
-
     @classmethod
     def read(cls, store: Store) -> Facts:
         """Look at everything in one transaction."""
@@ -83,7 +81,6 @@ def _read(connection: Any, now: int | None) -> Facts:
     active = ask(f"select {_JOB}, state, null, run_at, lease_expires_at, null from penstock_jobs")
     final = ask(f"select {_JOB}, state, reason, run_at, null, requeued_to from penstock_history")
     events = ask("select seq, job_id, name, fence, attempt from penstock_events where job_id is not null order by seq")
-    alone = "select tenant, task, unique_key, id from penstock_jobs where unique_scope = 'while_active'"
     return Facts(
         now=_clock(ask, connection.dialect) if now is None else now,
         jobs=[JobFact(*row) for row in [*active, *final]],
@@ -92,7 +89,6 @@ def _read(connection: Any, now: int | None) -> Facts:
         slots=ask("select schedule, scheduled_for, disposition, job_id from penstock_slots"),  # type: ignore[arg-type]
         events=[EventFact(*row) for row in events],
         sink=ask("select owner, job_id, fence from proof_sink") if _has_sink(ask, connection.dialect) else [],  # type: ignore[arg-type]
-        unique_keys=ask(alone),  # type: ignore[arg-type]
     )
 
 

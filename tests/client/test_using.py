@@ -47,6 +47,7 @@ def lease_of(penstock, queue):
     return lease
 
 
+@pytest.mark.proves("JOB-03")
 def test_a_job_has_the_options_of_its_task(penstock):
     job = work.enqueue("A1").job()
 

@@ -44,8 +44,8 @@ def start_worker(app: Penstock, settings: Settings) -> Iterator[Callable[..., Wo
     """Run a worker on a thread of its own; it is stopped at the end."""
     running: list[tuple[Worker, threading.Thread]] = []
 
-    def start(**options: object) -> Worker:
-        worker = Worker(app, Options(**{"poll_interval": 0.05, "grace": 0.0, **options}), settings)
+    def start(of: Penstock = app, **options: object) -> Worker:
+        worker = Worker(of, Options(**{"poll_interval": 0.05, "grace": 0.0, **options}), settings)
         thread = threading.Thread(target=worker.run)
         thread.start()
         running.append((worker, thread))

@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 
 from penstock import Penstock
+from penstock.engine.ids import new_id
 from penstock.runtime import identity
 from penstock.stores import migrations
 from penstock.stores.opening import open_database
+from tests.runtime import importable
 from tests.runtime.waiting import eventually
 
 TASKS = """
@@ -34,7 +36,8 @@ TASKS = """
         time.sleep(0 if len(sys.argv) > 3 else 600)
         return n
 
-    app.run_worker(until_empty=True, concurrency=4)
+    if __name__ == "__main__":
+        app.run_worker(until_empty=True, concurrency=4)
 """
 
 
@@ -86,6 +89,19 @@ def test_the_jobs_of_a_killed_process_come_back_at_once_and_those_of_a_live_one_
         assert (recovered.data["jobs"], recovered.data["reason"]) == (3, "worker_startup_recovery")
         (lost,) = [event for event in app.desk().timeline(handles[0].id) if event.name == "job.lease_expired"]
         assert lost.data["detected_by"] == "worker_startup_recovery"
+
+
+@pytest.mark.proves("SR-05", "HB-02")
+def test_a_lease_that_ran_out_is_taken_back_before_the_first_claim(url, monkeypatch):
+    monkeypatch.setenv("PENSTOCK_DATABASE_URL", url)
+    with closing(importable.app) as app:
+        handle = importable.late.enqueue()
+        app.store.leases.claim(new_id(), ["default"])
+        run_out = "update penstock_jobs set lease_expires_at = 1"
+        app.store.database.transact(lambda connection: connection.execute(run_out))
+
+        assert app.run_worker(once=True) == 1
+        assert (handle.result(0), handle.job().losses) == ("second", 1)
 
 
 def test_a_process_that_runs_is_not_gone_and_one_that_ended_is():

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import closing
 
 import pytest
 
 from penstock import Context, Retry
-from penstock.errors import LeaseLost
+from tests.runtime import importable
+from tests.runtime.importable import until_told
 from tests.runtime.waiting import eventually
-
-
-def until_told(ctx: Context) -> None:
-    """Work that asks now and then whether it should go on."""
-    until = time.monotonic() + 20
-    while time.monotonic() < until:
-        ctx.check()
-        time.sleep(0.01)
 
 
 @pytest.fixture(autouse=True)
@@ -85,27 +79,25 @@ def test_a_time_out_of_the_tasks_own_is_not_its_time_limit(app):
     assert handle.job().error_code == "timeout"
 
 
+@pytest.fixture
+def by_name(database_url, monkeypatch):
+    """An app that a child process finds by its name; closed after the workers that the test starts."""
+    monkeypatch.setenv("PENSTOCK_DATABASE_URL", database_url)
+    importable.told.clear()
+    with closing(importable.app):
+        yield importable
+
+
 @pytest.mark.proves("GU-04", "CLM-12", "RT-03")
-def test_a_run_that_lost_its_lease_is_told_and_its_result_is_discarded_and_counted(app, start_worker):
-    told: list[str] = []
-
-    @app.task(lease="1 s")
-    def late(ctx: Context) -> str:
-        if ctx.job.losses:
-            return "second"
-        try:
-            until_told(ctx)
-        except LeaseLost:
-            told.append("lost")
-        return "first"
-
-    handle = late.enqueue()
-    worker = start_worker(grace=20)
+def test_a_run_that_lost_its_lease_is_told_and_its_result_is_discarded_and_counted(app, by_name, start_worker):
+    """The same worker takes the job again while its first run still goes on."""
+    handle = by_name.late.enqueue()
+    worker = start_worker(by_name.app, grace=20)
     eventually(lambda: handle.state() == "running")
     app.store.leases.recover([handle.job().worker_id])
 
     assert handle.result(20) == "second"
-    eventually(lambda: told == ["lost"])
+    eventually(lambda: by_name.told == ["lost"])
     worker.stop()
     eventually(lambda: [row.refused for row in app.store.workers.list(everyone=True)] == [1])
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from penstock import Context, Penstock, State
+from penstock.engine.ids import new_id
 from penstock.errors import InvalidValue, LeaseLost, WorkerExists
 from penstock.runtime.worker import Options
 from tests.runtime.waiting import eventually
@@ -55,19 +56,28 @@ def test_plain_and_asynchronous_tasks_run_side_by_side(app):
     assert handles[1].result(0) == "penstock-loop"
 
 
-def test_no_more_runs_at_once_than_allowed(app):
-    running, most = threading.Semaphore(3), []
+def test_no_more_runs_at_once_than_allowed_of_both_kinds_together(app):
+    running: set[int] = set()
+    most: list[int] = []
 
     @app.task()
-    def busy() -> None:
-        most.append(running.acquire(blocking=False))
+    def busy(n: int) -> None:
+        running.add(n)
+        most.append(len(running))
         time.sleep(0.01)
-        running.release()
+        running.remove(n)
 
-    app.enqueue_many([busy.call() for _ in range(20)])
+    @app.task()
+    async def abusy(n: int) -> None:
+        running.add(n)
+        most.append(len(running))
+        await asyncio.sleep(0.01)
+        running.remove(n)
 
-    assert app.run_worker(until_empty=True, concurrency=3) == 20
-    assert all(most)
+    app.enqueue_many([task.call(n) for n, task in enumerate([busy, abusy] * 20)])
+
+    assert app.run_worker(until_empty=True, concurrency=3) == 40
+    assert max(most) == 3
 
 
 def test_once_runs_one_job_and_stops_at_once_where_none_is_due(app):
@@ -169,15 +179,17 @@ def test_a_stop_gives_back_what_does_not_end_in_time_and_burns_no_attempt(app, s
 
 def test_a_stop_lets_runs_finish_within_the_grace_and_claims_nothing_more(start_worker, stubborn):
     first = stubborn.enqueue()
-    worker = start_worker(grace=20, concurrency=1)
+    worker = start_worker(grace=20)
     eventually(lambda: first.state() == "running")
-    second = stubborn.enqueue()
 
     worker.stop()
+    time.sleep(0.3)  # a claim that was under way is over
+    second = stubborn.enqueue()
+    time.sleep(0.2)  # several polls long
     stubborn.let_go.set()
 
     assert first.result(20) == "done"
-    assert (second.state(), second.job().attempts) == ("queued", 0)
+    assert (second.state(), second.job().fence) == ("queued", 0)
 
 
 def test_a_second_stop_does_not_wait_for_the_grace(start_worker, stubborn):
@@ -268,20 +280,24 @@ def test_a_worker_is_a_row_with_its_name_and_what_it_serves(app):
     assert handle.job().lease_owner == "w1"
 
 
-def test_a_worker_may_be_told_to_leave_schedules_alone(app, start_worker):
+@pytest.mark.parametrize(("schedules", "jobs"), [(False, 1), (True, 2)])
+def test_a_worker_may_be_told_to_leave_schedules_alone(app, start_worker, schedules, jobs):
     @app.task()
     def work() -> None: ...
 
-    app.schedule("minutely", "* * * * *", work, misfire_grace=None)
+    app.schedule("minutely", "* * * * *", work, misfire_grace=None, overlap="allow")
     app.declare_schedules()
-    app.store.database.transact(
-        lambda connection: connection.execute("update penstock_schedules set opened_until = 0, next_at = 60000000")
-    )
-    start_worker(schedules=False)
+    owe_slots = "update penstock_schedules set opened_until = opened_until - 300000000, next_at = next_at - 300000000"
+    lose_leases = "update penstock_jobs set lease_expires_at = 1 where state = 'running'"
+    start_worker(schedules=schedules, queues=("other",))
+    eventually(app.store.workers.list)
     handle = work.enqueue()
-    handle.result(20)
+    app.store.leases.claim(new_id(), ["default"])
+    for statement in (owe_slots, lose_leases):
+        app.store.database.transact(lambda connection, statement=statement: connection.execute(statement))
 
-    assert len(app.desk().page().jobs) == 1
+    eventually(lambda: handle.state() == "queued")  # the sweep comes after the slots
+    assert len(app.desk().page().jobs) == jobs
 
 
 @pytest.mark.proves("JOB-01")

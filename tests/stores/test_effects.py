@@ -7,7 +7,7 @@ import pytest
 from penstock import events
 from penstock.engine.outcome import Bury
 from penstock.engine.payload import EFFECT_INLINE_LIMIT_BYTES, EFFECT_LIMIT_BYTES
-from penstock.errors import EffectMismatch, LeaseLost, NotFound
+from penstock.errors import EffectMismatch, LeaseLost, NotFound, Throttled
 from penstock.stores.jobs import Requeue
 from tests.stores.scenes import BOOM, START, claim_one, count, fail, lose, new_job, rows, settle
 
@@ -66,6 +66,41 @@ def test_an_effect_in_doubt_is_settled_by_the_run_that_took_it_over(store, clock
     assert store.effects.find("default", "key").result == "2"
 
 
+def test_an_effect_that_another_job_is_at_is_waited_for_and_not_repeated(store, clock, worker, lease, make_job):
+    """They share a key that their task gave them. Nothing is in doubt while the other one runs."""
+    store.effects.begin(lease, "key", "fetch")
+    make_job()
+    other = claim_one(store, worker)
+
+    with pytest.raises(Throttled, match=lease.id) as patience:
+        store.effects.begin(other, "key", "fetch")
+
+    assert (patience.value.after, patience.value.gate) == (5, "effect:key")
+    store.effects.settle(lease, "key", "1")
+    assert store.effects.begin(other, "key", "fetch").result == "1"
+
+
+def test_an_effect_of_another_job_that_ended_in_it_is_in_doubt(store, clock, worker, lease, make_job):
+    store.effects.begin(lease, "key", "fetch")
+    fail(store, lease)
+    make_job()
+    other = claim_one(store, worker)
+
+    assert store.effects.begin(other, "key", "fetch").state == "in_doubt"
+    store.effects.settle(other, "key", "1")
+    assert store.effects.find("default", "key").result == "1"
+
+
+def test_a_run_settles_only_what_it_began_itself(store, clock, worker, lease):
+    """The next run has to look the effect up before it may speak of it."""
+    store.effects.begin(lease, "key", "fetch")
+    lose(store, clock)
+    again = claim_one(store, worker)
+
+    with pytest.raises(LeaseLost):
+        store.effects.settle(again, "key", "2")
+
+
 @pytest.mark.proves("RC-03", "EF-03")
 def test_an_effect_of_unknown_outcome_waits_for_a_person(store, lease):
     store.effects.begin(lease, "key", "pay")
@@ -87,7 +122,7 @@ def test_only_an_interrupted_effect_can_be_marked_unknown(store, lease):
     assert count(store, "penstock_events") == 0
 
 
-@pytest.mark.parametrize(("happened", "state", "result"), [(True, "done", '"paid"'), (False, "in_doubt", None)])
+@pytest.mark.parametrize(("happened", "state", "result"), [(True, "done", '"paid"'), (False, "new", None)])
 def test_a_person_resolves_an_unknown_effect(store, lease, happened, state, result):
     store.effects.begin(lease, "key", "pay")
     store.effects.mark_unknown(lease, "key", "pay")

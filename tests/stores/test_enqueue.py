@@ -168,6 +168,13 @@ def test_many_jobs_have_their_own_times_too(store):
     assert (two.run_at, two.deadline_at) == (START - DAY, START + HOUR)
 
 
+@pytest.mark.parametrize("words", [{"concurrency_key": "k"}, {"concurrency_limit": 2}], ids=["key", "limit"])
+def test_a_concurrency_key_has_a_limit(store, words):
+    """The two databases would understand a missing one differently."""
+    with pytest.raises(Exception, match=r"(?i)check constraint"):
+        store.jobs.enqueue([new_job(**words)])
+
+
 @pytest.mark.parametrize("text", ["o'brien; drop table x", "100% %s %(now)s", "ключ 🔑", ":now :tenant", '"q"', "a\\b"])
 def test_any_text_is_a_name(store, worker, text):
     """Quotes, percent signs, parameters and other alphabets mean nothing to the database."""

@@ -49,6 +49,8 @@ HOT = {
 """Each entry with its common parameters, the columns of its batch, and the index that must find its rows."""
 ORDERED = {"walk", "claim", "stale", "overdue", "prune"}
 """Entries whose order comes from their index: sorting would read everything that matches."""
+BOUND = {"claim": "run_at", "stale": "lease_expires_at", "overdue": "deadline_at", "prune": "finished_at"}
+"""The column that ends the scan of the index: what is not due yet is never read."""
 LARGE = ("penstock_jobs", "penstock_history")
 PRIMARY_KEYS = {"penstock_jobs_pkey", "penstock_history_pkey"}
 
@@ -69,6 +71,7 @@ def test_sqlite_finds_the_rows_of_each_statement_by_its_index(sqlite_store, name
         assert index.upper() in " ".join(plan).upper()
         if name in ORDERED:
             assert not [line for line in plan if "TEMP B-TREE" in line]
+        assert f"{BOUND[name]}<?" in " ".join(plan) if name in BOUND else True
         scanned = [line for line in plan if re.match(r"SCAN (penstock_(jobs|history)|j|next|q)\b", line)]
         assert [line for line in scanned if name != "leases_of" or "penstock_jobs_leased" not in line] == []
 
@@ -112,7 +115,7 @@ FILL = (
            deadline_at, waiting_on, unique_key, unique_scope, created_at, updated_at)
        select gen_random_uuid(), 't' || mod(n, 50), 'work', 'default', 'queued', mod(n, 5),
            %(now)s + (mod(n, 3) - 1) * 1000000000, '{}', 5, 'k' || n, 120000000, %(now)s + n,
-           case when mod(n, 10) = 0 then 'gate' || mod(n, 7) end, 'u' || n,
+           case when mod(n, 10) = 0 then 'gate' || mod(n, 7) end, case when mod(n, 2) = 0 then 'u' || n end,
            case when mod(n, 2) = 0 then 'while_active' end, %(now)s, %(now)s
        from generate_series(1, 20000) n""",
     """update penstock_jobs set state = 'running', worker_id = id, leased_at = 1, heartbeat_at = 1,
@@ -161,6 +164,8 @@ def test_postgresql_finds_the_rows_of_each_statement_by_its_index(filled, name, 
     assert all(node.get("Index Cond") for node in scans if "Index Name" in node and name != "leases_of")
     if name in ORDERED:
         assert "Sort" not in {node["Node Type"] for node in nodes}
+    conditions = [node["Index Cond"] for node in scans if node.get("Index Name") == index]
+    assert all(BOUND.get(name, "") in condition for condition in conditions)
 
 
 def _plan(database, statement, params, mode):

@@ -39,6 +39,20 @@ def test_threads_never_share_a_connection_and_never_exceed_the_size():
     assert len(made) <= 3
 
 
+def test_a_connection_that_another_thread_took_since_anybody_looked_is_not_missed():
+    class Emptied(list):
+        """Seems to hold one until it is asked for it."""
+
+        def __len__(self):
+            return 1
+
+    pool = Pool(Connection, size=1)
+    pool._idle = Emptied()
+
+    with pool.lend() as fresh:
+        assert isinstance(fresh, Connection)
+
+
 def test_the_warmest_connection_is_lent_first():
     pool = Pool(Connection, size=2)
     with pool.lend() as cold, pool.lend() as warm:

@@ -78,13 +78,15 @@ def test_failures_and_losses_are_paid_from_one_budget(store, clock, worker, make
 
 
 @pytest.mark.proves("AU-02")
-def test_the_timeline_of_a_lost_attempt_is_complete(store, clock, worker, a_job):
+def test_the_timeline_of_a_lost_attempt_is_complete(store, clock, worker, make_job):
+    a_job = make_job(facts='{"connector_id":"c1"}')
     claim_one(store, worker)
     lose(store, clock)
 
     started, expired, retry = store.events.of_job(a_job.id)
 
     assert (started.name, started.at, started.worker) == (events.JOB_STARTED, START, worker)
+    assert started.data["connector_id"] == "c1"
     assert expired.name == events.JOB_LEASE_EXPIRED
     assert expired.data == {"job_id": a_job.id, "held_by": worker, "losses": 1, "detected_by": "sweep"}
     assert (retry.name, retry.data["delay_seconds"]) == (events.JOB_RETRY, 0)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, Self, TypedDict, TypeVar, Unpack, overload
 
 from penstock.client.context import Context
@@ -29,7 +31,7 @@ from penstock.engine.task import (
     check_tags,
 )
 from penstock.engine.words import Duration, us
-from penstock.errors import InvalidValue, UnknownTask
+from penstock.errors import InvalidValue, Refused, UnknownTask
 from penstock.settings import Settings
 from penstock.stores.borrowed import borrow
 from penstock.stores.store import Store
@@ -237,9 +239,8 @@ class Penstock:
 
     def run_worker(self, **options: Any) -> int:
         """Run a worker in this process until it is stopped, or until what its options say; returns the jobs it ran."""
-        from penstock.runtime.worker import run_worker  # noqa: PLC0415 - the worker stands above the client
-
-        return run_worker(self, **options)
+        above = import_module("penstock.runtime.worker")  # by its name, for the client does not know the worker
+        return int(above.run_worker(self, **options))
 
     @contextmanager
     def moved_to(self, database_url: str, *, clock: Clock | None = None) -> Iterator[Self]:
@@ -252,11 +253,30 @@ class Penstock:
             self.close()
             self._url, self._clock, self._store = before
 
+    def __reduce__(self) -> tuple[Callable[[str, str], Penstock], tuple[str, str]]:
+        """An app travels to another process by its name: there it is imported, not copied."""
+        return _import, self.address()
+
+    def address(self) -> tuple[str, str]:
+        """The module and the name under which another process finds this app."""
+        modules = sorted(list(sys.modules.items()), key=lambda item: item[0] == "__main__")
+        for module_name, module in modules:
+            for name, value in list(getattr(module, "__dict__", {}).items()):
+                if value is self:
+                    return module_name, name
+        message = "This app cannot be found by name in any module."
+        raise Refused(message, hint="Make it a variable of a module: app = Penstock()")
+
     def close(self) -> None:
         """Close what is open. The app can be used again."""
         if self._store is not None:
             self._store.close()
             self._store = None
+
+
+def _import(module: str, name: str) -> Penstock:
+    app: Penstock = getattr(import_module(module), name)
+    return app
 
 
 def _place(function: Callable[..., Any]) -> str:

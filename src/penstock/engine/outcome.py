@@ -71,7 +71,14 @@ class Bury:
     failure: Failure | None = None
 
 
-Outcome = Done | RetryLater | Snooze | Skip | Cancel | Bury
+@dataclass(frozen=True, slots=True)
+class Died:
+    """The process of the run died under it: a loss that counts, known at once, with the signal as its reason."""
+
+    failure: Failure
+
+
+Outcome = Done | RetryLater | Snooze | Skip | Cancel | Bury | Died
 
 REASON_ATTEMPTS = "attempts_exhausted"
 REASON_LEASE = "lease_exhausted"

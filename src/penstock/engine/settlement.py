@@ -15,6 +15,7 @@ from penstock.engine.outcome import (
     REASON_ATTEMPTS,
     Bury,
     Cancel,
+    Died,
     Done,
     Failure,
     Outcome,
@@ -85,6 +86,8 @@ def resolve(outcome: Outcome, lease: Lease, retry: Retry, rng: Callable[[], floa
             return Finish(State.CANCELLED, outcome.reason)
         case Bury():
             return Finish(State.DEAD, outcome.reason, failure=outcome.failure)
+        case Died():
+            return resolve_loss(lease.attempts, lease.max_attempts, lease.losses, None, outcome.failure)
     assert_never(outcome)
 
 
@@ -100,17 +103,20 @@ def _wait_us(seconds: float) -> int:
     return round(min(seconds, TEN_YEARS_SECONDS) * SECOND) if seconds > 0 else 0
 
 
-def resolve_loss(attempts: int, max_attempts: int, losses: int, cancel_reason: str | None) -> Step:
-    """What a lost lease means for its job; `losses` are those before this one."""
+def resolve_loss(
+    attempts: int, max_attempts: int, losses: int, cancel_reason: str | None, death: Failure | None = None
+) -> Step:
+    """What a lost lease means for its job; `losses` are those before this one, and `death` is how its process died."""
     fate = after_loss(attempts, max_attempts, losses + 1, cancel_reason)
     match fate:
         case RunAgain():
             message = f"the lease was lost in attempt {attempts} of {max_attempts}"
-            return PutBack("reap", fate.delay_us, losses=1, failure=Failure("LeaseLost", LEASE_EXPIRED, message))
+            failure = death or Failure("LeaseLost", LEASE_EXPIRED, message)
+            return PutBack("reap", fate.delay_us, losses=1, failure=failure)
         case Cancel():
             return Finish(State.CANCELLED, fate.reason, losses=1)
         case Bury():
-            return Finish(State.DEAD, fate.reason, failure=fate.failure, losses=1)
+            return Finish(State.DEAD, fate.reason, failure=death or fate.failure, losses=1)
     assert_never(fate)
 
 
@@ -153,7 +159,7 @@ def _put_back_events(step: PutBack, lease: Lease) -> list[tuple[str, dict[str, A
             return [(events.JOB_RELEASED, {})]
         case "snooze":
             return [(events.JOB_SNOOZED, {"delay_seconds": delay, "gate": step.waiting_on})]
-        case "retry" if step.failure is not None:
+        case "retry" | "reap" if step.failure is not None and step.failure.code != LEASE_EXPIRED:
             return [(events.JOB_FAILED, failure_data(step.failure)), again]
         case _:
             return [again]

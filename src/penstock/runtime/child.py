@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from penstock.engine.outcome import Outcome
 
 _PR_SET_PDEATHSIG = 1
+READY = "ready"
+"""From the child: it has imported the app and can take jobs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +58,15 @@ class Ended:
     traceback: str | None
 
 
-def serve(app: Penstock, parent_pid: int, pipe: Connection) -> None:
+def serve(app: Penstock, database_url: str, parent_pid: int, pipe: Connection) -> None:
     """Run jobs as they come, until the parent closes the pipe."""
-    _die_with(parent_pid)
+    die_with(parent_pid)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group; the parent decides what it means
-    child = _Child(app, pipe)
-    threading.Thread(target=child.listen, name="penstock-pipe", daemon=True).start()
-    child.work()
+    with app.moved_to(database_url):
+        child = _Child(app, pipe)
+        pipe.send(READY)
+        threading.Thread(target=child.listen, name="penstock-pipe", daemon=True).start()
+        child.work()
 
 
 class _Child:
@@ -105,7 +109,7 @@ def _ended(run: Run) -> Ended:
     return Ended(run.outcome, run.context.settled, told)
 
 
-def _die_with(parent_pid: int) -> None:
+def die_with(parent_pid: int) -> None:
     """Where the system offers it, be killed when the parent dies; the closed pipe does the same a moment later."""
     if sys.platform.startswith("linux"):
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import signal
@@ -9,8 +10,8 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from penstock.engine.outcome import Cancel, Died, Failure, Outcome, RetryLater
-from penstock.runtime.child import Begin, Ended, Tell, serve
+from penstock.engine.outcome import Cancel, Died, Failure, Outcome, RetryLater, Snooze
+from penstock.runtime.child import READY, Begin, Ended, Tell, serve
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -21,10 +22,20 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 0.05
 """Between two looks at the signals of a run."""
+START_SECONDS = 60.0
+"""What a child gets to import the app."""
+UNAVAILABLE_SECONDS = 30.0
+"""How long a job waits whose child did not start: that is not its fault."""
+GATE = "child process"
 TERM_SECONDS = 2.0
 """What a child gets to end by itself, before it is killed."""
 
+log = logging.getLogger("penstock.worker")
 _spawn = multiprocessing.get_context("spawn")
+
+
+class ChildDidNotStart(Exception):  # noqa: N818 - a fact about the child, handled in this file
+    """A child process ended before it could take a job."""
 
 
 class Children:
@@ -38,7 +49,13 @@ class Children:
     def run(self, run: Run) -> None:
         """Run one job in a child and wait for its end; the death of the child is an outcome like any other."""
         run.started = time.monotonic()
-        child = self._take()
+        try:
+            child = self._take()
+        except ChildDidNotStart as trouble:
+            log.error("a child process did not start", extra={"facts": {"job": run.lease.id, "death": str(trouble)}})
+            run.ended = time.monotonic()
+            run.outcome = Snooze(UNAVAILABLE_SECONDS, GATE)
+            return
         try:
             ended = child.run(run)
         finally:
@@ -77,10 +94,16 @@ class _Child:
         self._pipe: Connection
         self._pipe, theirs = _spawn.Pipe()
         self.process: SpawnProcess = _spawn.Process(
-            target=serve, args=(app, os.getpid(), theirs), name="penstock-child", daemon=True
+            target=serve, args=(app, app.database_url, os.getpid(), theirs), name="penstock-child", daemon=True
         )
         self.process.start()
         theirs.close()
+        try:
+            if not self._pipe.poll(START_SECONDS) or self._pipe.recv() != READY:
+                raise EOFError
+        except (EOFError, OSError):
+            self.close()
+            raise ChildDidNotStart(death_of(self.process.exitcode)) from None
 
     def run(self, run: Run) -> Ended | Died:
         """Give it a job and wait: for its answer, its death, or a reason to end it."""

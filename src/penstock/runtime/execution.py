@@ -65,6 +65,11 @@ class Run:
         return cls(lease, task, Context(lease, store, Signals(), worker, facts=task.options.facts))
 
     @property
+    def needs_child(self) -> bool:
+        """Whether it runs in a process of its own: it asks for one, or its last worker died under it."""
+        return self.lease.losses > 0 or self.task.options.isolation == "process"
+
+    @property
     def timeout_seconds(self) -> float | None:
         """How long it may take: what the job says, else its task."""
         limit = self.lease.timeout_us or self.task.options.timeout_us
@@ -99,22 +104,28 @@ def run_plain(run: Run) -> None:
 async def run_async(run: Run) -> None:
     """Run an `async def` task on this event loop; a time limit or a signal really ends it."""
     token = _begin(run)
-    limit = asyncio.timeout(run.timeout_seconds)
     try:
         positional, named = _prepare(run)
-        async with limit:
-            value = await run.task.function(*positional, **named)
-        _classify(run, value)
-    except asyncio.CancelledError as error:
-        _classify_error(run, _reason_to_end(run) or error)
-    except TimeoutError as error:
-        run.context.signals.timed_out |= limit.expired()
+        _classify(run, await _within_limit(run, run.task.function(*positional, **named)))
+    except (asyncio.CancelledError, TimeoutError) as error:
         _classify_error(run, _reason_to_end(run) or error)
     except BaseException as error:  # noqa: BLE001 - as above
         _classify_error(run, error)
     finally:
         current.reset(token)
         run.ended = time.monotonic()
+
+
+async def _within_limit(run: Run, work: Awaitable[Any]) -> Any:
+    """Await the work of a run; past its time limit it is cancelled, and the run knows why."""
+    if run.timeout_seconds is None:
+        return await work
+    limit = asyncio.timeout(run.timeout_seconds)
+    try:
+        async with limit:
+            return await work
+    finally:
+        run.context.signals.timed_out |= limit.expired()
 
 
 def _begin(run: Run) -> Token[Context | None]:

@@ -1,4 +1,7 @@
-"""The hands of a worker: threads for `def` tasks, one event loop for `async def` tasks, a bound on both together."""
+"""The hands of a worker: threads for `def` tasks, one event loop for `async def` tasks, children for what may kill.
+
+A bound on all of them together. What waits for its turn begins where the run before it ended.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,11 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
+from penstock.runtime.children import Children
 from penstock.runtime.execution import run_async, run_plain
 
 if TYPE_CHECKING:
+    from penstock.client.app import Penstock
     from penstock.runtime.execution import Run
 
 STOP_SECONDS = 5.0
@@ -23,13 +28,14 @@ STOP_SECONDS = 5.0
 class Hands:
     """Runs jobs, at most `concurrency` at once; the others wait their turn in order."""
 
-    def __init__(self, concurrency: int, ended: Callable[[Run], None]) -> None:
+    def __init__(self, app: Penstock, concurrency: int, ended: Callable[[Run], None]) -> None:
         self._concurrency = concurrency
         self._ended = ended
         self._waiting: deque[Run] = deque()
         self._active = 0
         self._lock = threading.Lock()
         self._threads = ThreadPoolExecutor(concurrency, thread_name_prefix="penstock-run")
+        self._children = Children(app)
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self) -> None:
@@ -40,9 +46,9 @@ class Hands:
 
     def take(self, runs: list[Run]) -> None:
         """Run these when their turn comes."""
-        with self._lock:
-            self._waiting.extend(runs)
-        self._begin_some()
+        asynchronous = self._next(runs)
+        if asynchronous:
+            self._loop.call_soon_threadsafe(self._begin_async, asynchronous)
 
     def drop_waiting(self) -> list[Run]:
         """Give up the runs that have not begun."""
@@ -51,8 +57,15 @@ class Hands:
             self._waiting.clear()
         return dropped
 
+    def give_up(self, run: Run) -> None:
+        """Stop counting a run that does not end: its thread is lost, and another run may have its place."""
+        with self._lock:
+            self._active -= 1
+            self._concurrency -= 1
+        self.take([])
+
     def stop(self) -> None:
-        """End the asynchronous runs and let the threads go. What still runs has lost its right to do so."""
+        """End the asynchronous runs and let threads and children go. What still runs has lost its right to do so."""
         ending = asyncio.run_coroutine_threadsafe(self._end_tasks(), self._loop)
         with suppress(TimeoutError):
             ending.result(STOP_SECONDS)
@@ -61,43 +74,50 @@ class Hands:
         if not self._loop_thread.is_alive():
             self._loop.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
+        self._children.close()
 
-    def _begin_some(self) -> None:
+    def _next(self, more: list[Run]) -> list[Run]:
+        """Begin as many runs as there is room for; the asynchronous ones are returned, to be begun on the loop."""
         asynchronous: list[Run] = []
         with self._lock:
+            self._waiting.extend(more)
             while self._waiting and self._active < self._concurrency:
                 run = self._waiting.popleft()
                 self._active += 1
-                if run.task.is_async:
+                if run.needs_child:
+                    self._threads.submit(self._on_thread, self._children.run, run)
+                elif run.task.is_async:
                     asynchronous.append(run)
                 else:
-                    self._threads.submit(self._plain, run)
-        if asynchronous:
-            self._loop.call_soon_threadsafe(self._begin_async, asynchronous)
+                    self._threads.submit(self._on_thread, run_plain, run)
+        return asynchronous
 
-    def _plain(self, run: Run) -> None:
-        run_plain(run)
-        self._end(run)
+    def _on_thread(self, perform: Callable[[Run], None], run: Run) -> None:
+        perform(run)
+        with self._lock:
+            self._active -= 1
+        self._ended(run)
+        self.take([])
 
     def _begin_async(self, runs: list[Run]) -> None:
         for run in runs:
-            task = self._loop.create_task(run_async(run))
-            run.finish = partial(self._loop.call_soon_threadsafe, task.cancel)
+            task = self._loop.create_task(self._on_loop(run))
             self._tasks.add(task)
-            task.add_done_callback(partial(self._end_async, run))
+            run.finish = partial(self._loop.call_soon_threadsafe, task.cancel)
 
-    def _end_async(self, run: Run, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        self._end(run)
+    async def _on_loop(self, run: Run) -> None:
+        await run_async(run)
+        task = asyncio.current_task()
+        if task is not None:
+            self._tasks.discard(task)
+        with self._lock:
+            self._active -= 1
+        self._ended(run)
+        if self._waiting:
+            self._begin_async(self._next([]))
 
     async def _end_tasks(self) -> None:
         for task in self._tasks:
             task.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks)
-
-    def _end(self, run: Run) -> None:
-        with self._lock:
-            self._active -= 1
-        self._ended(run)
-        self._begin_some()

@@ -41,10 +41,14 @@ class Report:
 
     def claimed(self, lease: Lease) -> None:
         """A job is in our hands."""
+        if not log.isEnabledFor(logging.DEBUG):
+            return
         self._job(logging.DEBUG, "job started", lease)
 
     def settled(self, run: Run, step: Step) -> None:
         """A run ended and its outcome is on disk."""
+        if not log.isEnabledFor(logging.INFO):
+            return
         facts: dict[str, Any] = {"seconds": round(run.seconds, 3)}
         if step.failure is not None:
             facts |= {"error": step.failure.message[:LINE_LIMIT_CHARS], "code": step.failure.code}

@@ -7,6 +7,7 @@ import random
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from penstock.engine.outcome import REASON_UNSTORABLE, Failure
@@ -62,16 +63,14 @@ class Settler:
         first = self._finished.get()
         if first is None:
             return [], False
+        time.sleep(LINGER_SECONDS)
         batch = [first]
-        until = time.monotonic() + LINGER_SECONDS
-        while len(batch) < BATCH:
-            try:
-                run = self._finished.get(timeout=max(0.0, until - time.monotonic()))
-            except queue.Empty:
-                break
-            if run is None:
-                return batch, False
-            batch.append(run)
+        with suppress(queue.Empty):
+            while len(batch) < BATCH:
+                run = self._finished.get_nowait()
+                if run is None:
+                    return batch, False
+                batch.append(run)
         return batch, True
 
     def _settle(self, batch: list[Run]) -> None:

@@ -14,6 +14,7 @@ from penstock.clock import SECOND
 from penstock.engine.task import check_name
 from penstock.errors import DatabaseProblem, InvalidValue, WorkerExists
 from penstock.runtime.backoff import Backoff
+from penstock.runtime.doorbell import Doorbell
 from penstock.runtime.execution import Run
 from penstock.runtime.hands import Hands
 from penstock.runtime.heartbeat import Heartbeat
@@ -91,7 +92,8 @@ class Worker:
         self.runs = 0
         """Jobs taken so far."""
         self._beat_store = Store.open(app.database_url, clock=self._store.database.clock, pool_size=1)
-        self._hands = Hands(options.concurrency, self._ended)
+        self._hands = Hands(app, options.concurrency, self._ended)
+        self._doorbell = Doorbell(self._store.database, self._report, self._rung)
         self._settler = Settler(self._store, self._identity.name, self._report, self._let_go)
         self._heartbeat = Heartbeat(self._beat_store, self._identity.id, self._report, self._all_held)
         self._upkeep = Upkeep(
@@ -130,7 +132,7 @@ class Worker:
         if self.options.schedules:
             self._app.declare_schedules()
             self._upkeep.open_slots()
-        for part in (self._hands, self._settler, self._heartbeat, self._upkeep):
+        for part in (self._hands, self._settler, self._heartbeat, self._upkeep, self._doorbell):
             part.start()
 
     def _require_alone(self) -> None:
@@ -230,6 +232,12 @@ class Worker:
         with self._changed:
             self._changed.wait(wait)
 
+    def _rung(self) -> None:
+        """Somebody enqueued: look at once."""
+        self._nap = FIRST_NAP_SECONDS
+        with self._changed:
+            self._changed.notify_all()
+
     def _ended(self, run: Run) -> None:
         self._settler.add(run)
 
@@ -261,6 +269,7 @@ class Worker:
         self._settler.stop(timeout=30)
         self._heartbeat.stop()
         self._upkeep.stop()
+        self._doorbell.stop()
         self._hands.stop()
         self._store.workers.stopped(self._identity, self._report.refused)
         self._report.stopped(self.runs)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from penstock.clock import Clock
 from penstock.errors import DatabaseUnavailable, Refused
-from penstock.stores.connection import Connection, Database
+from penstock.stores.connection import Bell, Connection, Database
 from penstock.stores.sqlite.connection import SqliteConnection, SqliteDatabase
 
 T = TypeVar("T")
@@ -38,6 +38,11 @@ class Borrowed:
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run work that reads, seeing what the caller has written."""
         return work(self._connection)
+
+    def bell(self) -> Bell:
+        """Nobody listens through a connection of the caller."""
+        message = "A borrowed connection has no bell."
+        raise Refused(message)
 
     def close(self) -> None:
         """Nothing: the connection is the caller's."""

@@ -115,7 +115,7 @@ class Claiming:
         if connection.dialect == "sqlite":
             return self._take_in_turn(connection, given, common)
         columns = as_columns([asdict(share) for share in given])
-        return [Lease(*row) for row in connection.each(self._book["claim"], columns, common)]
+        return [Lease._make(row) for row in connection.each(self._book["claim"], columns, common)]
 
     def _take_in_turn(self, connection: Connection, given: list[Share], common: dict[str, Any]) -> list[Lease]:
         """SQLite has no lateral join: one statement a pair, until the batch is full."""
@@ -124,7 +124,7 @@ class Claiming:
             most = min(share.limit, common["batch"] - len(leases))
             if most > 0:
                 asked = {**common, "tenant": share.tenant, "rank": share.rank, "limit": most}
-                leases += [Lease(*row) for row in connection.all(self._book["claim"], asked)]
+                leases += [Lease._make(row) for row in connection.all(self._book["claim"], asked)]
         return leases
 
     def _pass_permits(self, connection: Connection, leases: list[Lease]) -> list[Lease]:

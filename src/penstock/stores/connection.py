@@ -35,6 +35,16 @@ class Connection(Protocol):
         """Give the connection up."""
 
 
+class Bell(Protocol):
+    """Tells that something was written. A ring may be false; a silence never lasts past the wait."""
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for a ring, at most so long."""
+
+    def close(self) -> None:
+        """Stop listening."""
+
+
 class Database(Protocol):
     """A database that work is brought to. Work given to it must not do I/O and may be called again."""
 
@@ -46,6 +56,9 @@ class Database(Protocol):
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run work that only reads, or a single statement that may be repeated."""
+
+    def bell(self) -> Bell:
+        """What rings when there may be something to claim."""
 
     def close(self) -> None:
         """Close what is open."""

@@ -15,7 +15,7 @@ from penstock.clock import SECOND, Instant
 from penstock.engine.job import Lease
 from penstock.engine.payload import EFFECT_INLINE_LIMIT_BYTES, EFFECT_LIMIT_BYTES
 from penstock.engine.stages import StageMachine
-from penstock.errors import EffectMismatch, LeaseLost, NotFound
+from penstock.errors import EffectMismatch, LeaseLost, NotFound, Throttled
 from penstock.events import Event
 from penstock.stores.books import book
 from penstock.stores.connection import Connection, Database, Row, first
@@ -24,6 +24,8 @@ from penstock.stores.leases import Leases
 
 T = TypeVar("T")
 LIST_LIMIT = 500
+IN_HAND_SECONDS = 5.0
+"""How long a job waits for another one that is at the same effect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,9 @@ class Effects:
             named = self._named(lease, key)
             recorded = self._recorded(connection, named, name)
             if recorded.state == "in_doubt":
-                connection.all(self._book["begin_again"], named | {"fence": lease.fence, "job_id": lease.id})
+                mine = named | {"fence": lease.fence, "job_id": lease.id}
+                self._leave_to_others(connection, mine, name)
+                connection.all(self._book["begin_again"], mine)
             return recorded
 
         return self.under(lease, "effect", work)
@@ -155,13 +159,15 @@ class Effects:
         """A person found out about an unknown effect: it happened, or it did not and may run again."""
 
         def work(connection: Connection) -> None:
-            state = "done" if happened else "intent"
-            params = {"tenant": tenant, "key": key, "state": state, "result": result if happened else None}
-            row = first(connection.all(self._book["resolve_unknown"], params | {"now": self._db.clock.now()}))
+            named = {"tenant": tenant, "key": key}
+            confirmed = named | {"result": result, "now": self._db.clock.now()}
+            entry, params = ("confirm_unknown", confirmed) if happened else ("deny_unknown", named)
+            row = first(connection.all(self._book[entry], params))
             if row is None:
                 raise NotFound("unknown effect", key)
             job_id, name = row
-            told = {"job_id": job_id, "key": key, "effect": name, "resolution": state, "reason": reason}
+            resolution = "happened" if happened else "did_not_happen"
+            told = {"job_id": job_id, "key": key, "effect": name, "resolution": resolution, "reason": reason}
             self._events.record(connection, [Event(events.EFFECT_RESOLVED, tenant, job_id, actor=actor, data=told)])
 
         self._db.transact(work)
@@ -202,7 +208,7 @@ class Effects:
         return to
 
     def _generation(self, connection: Connection, lease: Lease, machine: StageMachine) -> tuple[int, str]:
-        """Where a job stands. A requeue starts a generation: at the stage of its dead letter, or anew if that is final."""
+        """Where a job stands. A requeue starts a generation: where its dead letter stood, or anew if that was final."""
         row = self._stage_row(connection, lease.tenant, lease.job_key)
         if row is None:
             return 1, machine.start
@@ -219,6 +225,13 @@ class Effects:
         owner = {"job_key": lease.job_key, "job_id": lease.id, "fence": lease.fence}
         intent = self._named(lease, key) | owner | {"name": name, "kind": kind, "now": self._db.clock.now()}
         return bool(connection.all(self._book["begin"], intent))
+
+    def _leave_to_others(self, connection: Connection, mine: dict[str, Any], name: str) -> None:
+        """A key given by the task may be shared: while another job's run is at it, there is no doubt, only patience."""
+        other = first(connection.all(self._book["in_hand"], mine))
+        if other is not None:
+            message = f"job {other[0]} is at the effect {name!r} under this key"
+            raise Throttled(message, after=IN_HAND_SECONDS, gate=f"effect:{mine['key'][:16]}")
 
     def _settle_on(self, connection: Connection, lease: Lease, key: str, result: str) -> None:
         named = self._named(lease, key)

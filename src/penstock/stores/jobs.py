@@ -16,6 +16,7 @@ from penstock.engine.settlement import Finish
 from penstock.engine.transitions import State, require
 from penstock.errors import AlreadyRequeued, Conflict, DuplicateMismatch, NotFound
 from penstock.events import Event
+from penstock.stores.bellrope import BellRope
 from penstock.stores.books import book
 from penstock.stores.connection import Connection, Database, as_columns, first
 from penstock.stores.effects import Effects
@@ -49,6 +50,7 @@ class Jobs:
         self._leases = leases
         self._effects = effects
         self._book = book("penstock.stores", database.dialect, "jobs")
+        self._bell = BellRope()
 
     def enqueue(self, jobs: Sequence[NewJob]) -> list[Enqueued]:
         """Write jobs and return what stands for each, in order. Each chunk is on disk whole, or not at all."""
@@ -133,7 +135,8 @@ class Jobs:
     def _insert(self, connection: Connection, job: NewJob) -> Enqueued:
         """Write one job; the active job that has its unique key stands for it."""
         for _ in range(TWIN_TRIES):
-            if connection.all(self._book["enqueue"], _row(job) | {"now": self._db.clock.now()}):
+            now = {"now": self._db.clock.now(), "ring": self._bell.may_ring(job.delay_us, job.run_at)}
+            if connection.all(self._book["enqueue"], _row(job) | now):
                 return Enqueued(job.id, created=True)
             twin = self._active_twin(connection, job)
             if twin is not None:
@@ -171,7 +174,8 @@ class Jobs:
 
     def _insert_many(self, connection: Connection, jobs: Sequence[NewJob]) -> None:
         columns = as_columns([_row(job) for job in jobs])
-        connection.each(self._book["enqueue_many"], columns, {"now": self._db.clock.now()})
+        ring = self._bell.may_ring(*min((job.delay_us, job.run_at or 0) for job in jobs))
+        connection.each(self._book["enqueue_many"], columns, {"now": self._db.clock.now(), "ring": ring})
 
     def _requeue_on(self, connection: Connection, job_id: str, how: Requeue, tenant: str | None) -> Enqueued:
         asked = {"id": job_id, "tenant": tenant}
@@ -202,7 +206,7 @@ class Jobs:
         return Enqueued(successor["id"], created=True)
 
     def _enqueue_successor(self, connection: Connection, letter: _DeadLetter, successor: dict[str, Any]) -> None:
-        if not connection.all(self._book["enqueue"], successor | {"now": self._db.clock.now()}):
+        if not connection.all(self._book["enqueue"], successor | {"now": self._db.clock.now(), "ring": True}):
             params = {"tenant": letter.tenant, "task": letter.task, "key": letter.unique_key}
             twin = first(connection.all(self._book["active_twin"], params))
             name = twin[0] if twin else "another job"

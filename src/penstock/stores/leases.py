@@ -172,6 +172,7 @@ class _Stale:
     worker_id: str
     leased_at: Instant
     concurrency_key: str | None
+    facts: str | None
 
     def event(self, detected_by: str) -> Event:
         """That the lease was lost, by whom, and how it was found."""
@@ -187,5 +188,5 @@ class _Stale:
             attempts=self.attempts, max_attempts=self.max_attempts, losses=self.losses, deferrals=0, job_key="",
             priority=0, run_at=0, created_at=0, leased_at=self.leased_at, lease_us=0, timeout_us=None, deadline_at=None,
             concurrency_key=self.concurrency_key, concurrency_limit=None, source=None, correlation_id=None,
-            tags="[]", requeued_from=None, facts=None, worker_id=self.worker_id,
+            tags="[]", requeued_from=None, facts=self.facts, worker_id=self.worker_id,
         )  # fmt: skip

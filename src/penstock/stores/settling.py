@@ -10,7 +10,7 @@ from penstock.engine.outcome import Failure
 from penstock.engine.settlement import Finish, PutBack, Settlement, events_of
 from penstock.engine.transitions import State
 from penstock.stores.books import book
-from penstock.stores.connection import Connection, Database, as_columns
+from penstock.stores.connection import Connection, Database
 from penstock.stores.events import Events
 from penstock.stores.permits import Permits
 
@@ -44,62 +44,57 @@ class Settling:
         self, connection: Connection, steps: Sequence[tuple[str, int, Finish]], was: State = State.RUNNING
     ) -> set[Held]:
         """Move jobs out of the hot table, each under its fence and from the state it was in."""
-        rows = [
-            {
-                "id": job_id,
-                "fence": fence,
-                "was": str(was),
-                "state": str(step.state),
-                "reason": step.reason,
-                "result": step.result,
-                "facts": step.facts,
-                "losses": step.losses,
-                **_failure_columns(step.failure),
-            }
-            for job_id, fence, step in steps
-        ]
-        return self._each(connection, "settle", rows)
+        columns = {
+            "id": [job_id for job_id, _, _ in steps],
+            "fence": [fence for _, fence, _ in steps],
+            "was": [str(was)] * len(steps),
+            "state": [str(step.state) for _, _, step in steps],
+            "reason": [step.reason for _, _, step in steps],
+            "result": [step.result for _, _, step in steps],
+            "facts": [step.facts for _, _, step in steps],
+            "losses": [step.losses for _, _, step in steps],
+            **_failure_columns([step.failure for _, _, step in steps]),
+        }
+        return self._each(connection, "settle", columns)
 
     def put_back(self, connection: Connection, settlements: Sequence[Settlement]) -> set[Held]:
         """Queue jobs again, each under its fence; those that were asked to cancel are left alone."""
-        rows = [
-            {
-                "id": s.lease.id,
-                "fence": s.lease.fence,
-                "delay_us": s.step.delay_us,
-                "refund": s.step.refund,
-                "deferral": s.step.deferral,
-                "losses": s.step.losses,
-                "waiting_on": s.step.waiting_on,
-                **_failure_columns(s.step.failure),
-            }
-            for s in settlements
-            if isinstance(s.step, PutBack)
-        ]
-        return self._each(connection, "put_back", rows)
+        steps = [(s.lease, s.step) for s in settlements if isinstance(s.step, PutBack)]
+        columns = {
+            "id": [lease.id for lease, _ in steps],
+            "fence": [lease.fence for lease, _ in steps],
+            "delay_us": [step.delay_us for _, step in steps],
+            "refund": [step.refund for _, step in steps],
+            "deferral": [step.deferral for _, step in steps],
+            "losses": [step.losses for _, step in steps],
+            "waiting_on": [step.waiting_on for _, step in steps],
+            **_failure_columns([step.failure for _, step in steps]),
+        }
+        return self._each(connection, "put_back", columns)
 
     def _cancel_instead(self, connection: Connection, refused: Sequence[Settlement]) -> dict[Held, Settlement]:
         """A job that was asked to cancel does not go back to the queue: it is cancelled."""
         if not refused:
             return {}
-        rows = [{"id": s.lease.id, "fence": s.lease.fence} for s in refused]
-        asked = connection.each(self._book["asked_to_cancel"], as_columns(rows), {})
+        columns = {"id": [s.lease.id for s in refused], "fence": [s.lease.fence for s in refused]}
+        asked = connection.each(self._book["asked_to_cancel"], columns, {})
         steps = {(job_id, fence): Finish(State.CANCELLED, reason) for job_id, fence, reason in asked}
         accepted = self.finish(connection, [(*held, step) for held, step in steps.items()])
         return {_held(s): replace(s, step=steps[_held(s)]) for s in refused if _held(s) in accepted}
 
-    def _each(self, connection: Connection, entry: str, rows: Sequence[dict[str, Any]]) -> set[Held]:
-        if not rows:
+    def _each(self, connection: Connection, entry: str, columns: dict[str, list[Any]]) -> set[Held]:
+        if not columns["id"]:
             return set()
-        accepted = connection.each(self._book[entry], as_columns(rows), {"now": self._db.clock.now()})
-        return {(job_id, fence) for job_id, fence in accepted}
+        return set(connection.each(self._book[entry], columns, {"now": self._db.clock.now()}))  # type: ignore[arg-type]
 
 
 def _held(settlement: Settlement) -> Held:
     return settlement.lease.id, settlement.lease.fence
 
 
-def _failure_columns(failure: Failure | None) -> dict[str, str | None]:
-    if failure is None:
-        return {"error_class": None, "error_code": None, "error_message": None}
-    return {"error_class": failure.error_class, "error_code": failure.code, "error_message": failure.message}
+def _failure_columns(failures: Sequence[Failure | None]) -> dict[str, list[Any]]:
+    return {
+        "error_class": [failure and failure.error_class for failure in failures],
+        "error_code": [failure and failure.code for failure in failures],
+        "error_message": [failure and failure.message for failure in failures],
+    }

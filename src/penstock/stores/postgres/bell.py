@@ -5,7 +5,7 @@ from __future__ import annotations
 import psycopg
 
 from penstock.errors import DatabaseUnavailable
-from penstock.stores.postgres.connection import safe_url
+from penstock.stores.postgres.address import safe_url
 
 CHANNEL = "penstock"
 """All queues ring one bell: a worker that wakes for nothing claims once and sleeps again."""

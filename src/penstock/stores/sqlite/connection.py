@@ -19,6 +19,7 @@ from penstock.errors import DatabaseUnavailable, DatabaseUnsuitable
 from penstock.stores.books import Entry
 from penstock.stores.connection import Columns, Connection, Params, Row
 from penstock.stores.pool import Pool
+from penstock.stores.sqlite.bell import SqliteBell
 from penstock.stores.sqlite.filesystem import require_suitable
 
 T = TypeVar("T")
@@ -109,6 +110,10 @@ class SqliteDatabase:
         """Run work that reads: a moment of business with the file is waited out."""
         with _told_plainly(self.path), self._pool.lend() as connection:
             return _patiently(lambda: work(connection))
+
+    def bell(self) -> SqliteBell:
+        """What rings when somebody writes to the file."""
+        return SqliteBell(self.path)
 
     def close(self) -> None:
         """Close the idle connections."""

@@ -14,7 +14,7 @@ select
 from (select clock.now, coalesce(:run_at::bigint, clock.now + :delay_us::bigint) as run_at
       from (select penstock_now(:now::bigint) as now) clock) due
 on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do nothing
-returning id;
+returning id, case when :ring::bool then pg_notify('penstock', '') end;
 
 -- name: enqueue_many
 insert into penstock_jobs (
@@ -36,7 +36,7 @@ cross join unnest(
         unique_scope, concurrency_key, concurrency_limit, correlation_id, tags, facts, requeued_from, lease_us,
         timeout_us, deadline_us)
 on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do nothing
-returning id;
+returning id, case when :ring::bool then pg_notify('penstock', '') end;
 
 -- name: active_twin
 -- The job that holds an active unique key.
@@ -143,6 +143,7 @@ with told as (
            unnest(:facts::text[]) as facts, unnest(:losses::int[]) as losses,
            unnest(:error_class::text[]) as error_class, unnest(:error_code::text[]) as error_code,
            unnest(:error_message::text[]) as error_message
+    order by 1
 ), gone as (
     delete from penstock_jobs j using told
     where j.id = told.id and j.fence = told.fence and j.state || '' = told.was
@@ -197,14 +198,16 @@ for update of j;
 
 -- name: stale
 -- Leases that ran out, the longest first. Rows that another sweep holds are left to it.
-select id, fence, tenant, task, attempts, max_attempts, losses, cancel_reason, worker_id, leased_at, concurrency_key
+select id, fence, tenant, task, attempts, max_attempts, losses, cancel_reason, worker_id, leased_at, concurrency_key,
+       facts
 from penstock_jobs
 where state = 'running' and lease_expires_at < penstock_now(:now::bigint)
 order by lease_expires_at limit :limit for update skip locked;
 
 -- name: leases_of
 -- Leases of workers that are known to be gone.
-select id, fence, tenant, task, attempts, max_attempts, losses, cancel_reason, worker_id, leased_at, concurrency_key
+select id, fence, tenant, task, attempts, max_attempts, losses, cancel_reason, worker_id, leased_at, concurrency_key,
+       facts
 from penstock_jobs
 where state = 'running' and worker_id = any(:workers::uuid[])
 order by lease_expires_at limit :limit for update skip locked;

@@ -45,6 +45,8 @@ create table penstock_jobs (
     created_at        bigint   not null,
     updated_at        bigint   not null,
     started_at        bigint,
+    check ((unique_key is null) = (unique_scope is null)),
+    check ((concurrency_key is null) = (concurrency_limit is null)),
     check ((state = 'running') = (worker_id is not null)),
     check ((state = 'running') = (leased_at is not null)),
     check ((state = 'running') = (heartbeat_at is not null)),

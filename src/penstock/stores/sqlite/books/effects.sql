@@ -9,6 +9,11 @@ values (:tenant, :key, :job_key, :job_id, :name, :kind, 'intent', :fence, :now)
 on conflict (tenant, key) do nothing
 returning key;
 
+-- name: in_hand
+-- The other job whose run is at this effect now, if there is one.
+select j.id from penstock_effects e join penstock_jobs j on j.id = e.job_id and j.fence = e.fence
+where e.tenant = :tenant and e.key = :key and j.state = 'running' and j.id <> :job_id;
+
 -- name: begin_again
 -- An effect in doubt is taken over by a newer run.
 update penstock_effects set fence = :fence, job_id = :job_id, tries = tries + 1
@@ -26,11 +31,15 @@ update penstock_effects set state = 'unknown', settled_at = :now
 where tenant = :tenant and key = :key and state = 'intent'
 returning key;
 
--- name: resolve_unknown
--- A person found out: it happened (with this result), or it did not and may run again.
-update penstock_effects
-set state = :state, result = :result, stored = 'inline', settled_at = :now
+-- name: confirm_unknown
+-- A person found out that it happened, and what came of it.
+update penstock_effects set state = 'done', result = :result, stored = 'inline', settled_at = :now
 where tenant = :tenant and key = :key and state = 'unknown'
+returning job_id, name;
+
+-- name: deny_unknown
+-- A person found out that it did not happen: as if it had never begun.
+delete from penstock_effects where tenant = :tenant and key = :key and state = 'unknown'
 returning job_id, name;
 
 -- name: forget

@@ -2,7 +2,8 @@
 -- transaction here, and every write transaction is immediate, so no row needs a lock of its own.
 
 -- name: enqueue
--- A conflict with the index of active unique keys writes nothing and returns nothing.
+-- A conflict with the index of active unique keys writes nothing and returns nothing. The bell is the file's own log,
+-- so :ring is only handed back.
 insert into penstock_jobs (
     id, tenant, task, queue, state, rank, run_at, args, max_attempts, job_key, source, unique_key, unique_scope,
     concurrency_key, concurrency_limit, correlation_id, tags, facts, requeued_from, lease_us, timeout_us, deadline_at,
@@ -12,7 +13,7 @@ values (
     :source, :unique_key, :unique_scope, :concurrency_key, :concurrency_limit, :correlation_id, :tags, :facts,
     :requeued_from, :lease_us, :timeout_us, max(coalesce(:run_at, :now + :delay_us), :now) + :deadline_us, :now, :now)
 on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do nothing
-returning id;
+returning id, :ring;
 
 -- name: enqueue_many
 insert into penstock_jobs (
@@ -24,7 +25,7 @@ values (
     :source, :unique_key, :unique_scope, :concurrency_key, :concurrency_limit, :correlation_id, :tags, :facts,
     :requeued_from, :lease_us, :timeout_us, max(coalesce(:run_at, :now + :delay_us), :now) + :deadline_us, :now, :now)
 on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do nothing
-returning id;
+returning id, :ring;
 
 -- name: active_twin
 -- The job that holds an active unique key.
@@ -155,14 +156,16 @@ where id = :id and fence = :fence and state = 'running' and cancel_reason is not
 
 -- name: stale
 -- Leases that ran out, the longest first.
-select id, fence, tenant, task, attempts, max_attempts, losses, cancel_reason, worker_id, leased_at, concurrency_key
+select id, fence, tenant, task, attempts, max_attempts, losses, cancel_reason, worker_id, leased_at, concurrency_key,
+       facts
 from penstock_jobs
 where state = 'running' and lease_expires_at < :now
 order by lease_expires_at limit :limit;
 
 -- name: leases_of
 -- Leases of workers that are known to be gone.
-select id, fence, tenant, task, attempts, max_attempts, losses, cancel_reason, worker_id, leased_at, concurrency_key
+select id, fence, tenant, task, attempts, max_attempts, losses, cancel_reason, worker_id, leased_at, concurrency_key,
+       facts
 from penstock_jobs
 where state = 'running' and worker_id in (select value from json_each(:workers))
 order by lease_expires_at limit :limit;

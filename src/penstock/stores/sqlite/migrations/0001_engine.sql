@@ -41,6 +41,8 @@ create table penstock_jobs (
     created_at        integer not null,
     updated_at        integer not null,
     started_at        integer,
+    check ((unique_key is null) = (unique_scope is null)),
+    check ((concurrency_key is null) = (concurrency_limit is null)),
     check ((state = 'running') = (worker_id is not null)),
     check ((state = 'running') = (leased_at is not null)),
     check ((state = 'running') = (heartbeat_at is not null)),

@@ -1,0 +1,121 @@
+"""The proofs at small size: the same processes, the same kills, the same checker, fewer of everything."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import closing
+from math import ceil
+
+import pytest
+
+from penstock.engine.ids import new_id
+from penstock.stores.claiming import Turn
+from proof.simulation.__main__ import failure
+from proof.simulation.campaign import run_seed
+from proof.support.afterlife import VERBS
+from proof.support.bulk import fill
+from proof.support.checker import Evidence, check
+from proof.support.crowd import race, schedulers, wait_until
+from proof.support.facts import Facts
+from proof.support.points import Point, expected_jobs
+from proof.support.site import START, Site
+from proof.support.sweep import kill_at, make_good
+from proof.support.workload import Workload
+from proof.support.zombie import haunt, lay_to_rest
+
+POINTS = (
+    Point("claim", "after the commit of jobs.claim"),
+    Point("effect", "effect: in the function, after it acted"),
+    Point("commit", "before the commit of effects.settle", nth=2),
+    Point("slot", "after jobs.enqueue", work="slot"),
+)
+FIVE_MINUTES = 300_000_000
+HOUR = 3_600_000_000
+SEEDS = 100
+
+
+@pytest.fixture(params=["sqlite", pytest.param("durable_postgres", marks=pytest.mark.postgres)])
+def site(request, tmp_path):
+    """A fresh site on a durable database, where time stands still."""
+    return Site.prepare(request.getfixturevalue(f"{request.param}_url"), tmp_path)
+
+
+@pytest.fixture
+def work(site):
+    with closing(Workload(site)) as work:
+        work.prepare()
+        yield work
+
+
+@pytest.mark.proves("CLM-01", "CLM-14", "GU-03")
+def test_processes_at_once_execute_each_job_exactly_once(database_url, tmp_path):
+    site = Site.prepare(database_url, tmp_path, clock=False)
+    with closing(Workload(site)) as work:
+        ids = work.enqueue(work.note, range(90))
+        race(site, 3)
+        diary, facts = work.diary.read(), Facts.read(work.app.store)
+
+    assert check(Evidence(facts, diary)).wrong == []
+    assert Counter(entry.job for entry in diary if entry.event == "run.end") == dict.fromkeys(ids, 1)
+
+
+@pytest.mark.crash
+@pytest.mark.proves("CLM-12", "GU-04")
+def test_a_stopped_worker_that_goes_on_changes_nothing(site, work):
+    work.enqueue(work.lingering, range(1))
+
+    haunting = haunt(site, work)
+    lay_to_rest(site, haunting)
+
+    assert haunting.after == haunting.before
+    assert haunting.tried == {(door, verb): False for door, verbs in VERBS.items() for verb in verbs}
+    assert haunting.refused > 0
+
+
+@pytest.mark.crash
+@pytest.mark.proves("CLM-13", "CLM-14", "GU-02", "RC-02")
+@pytest.mark.parametrize("point", POINTS, ids=str)
+def test_a_killed_worker_loses_nothing_and_repeats_no_effect(site, work, point):
+    kill_at(site, work, point)
+    facts, verdict = make_good(site, work)
+
+    assert verdict.wrong == []
+    assert [job.state for job in facts.jobs] == ["succeeded"] * expected_jobs(point)
+
+
+@pytest.mark.proves("SL-05", "SL-06", "GU-01")
+def test_schedulers_at_once_open_each_slot_once(database_url, tmp_path):
+    site = Site.prepare(database_url, tmp_path)
+    due = [START + number * FIVE_MINUTES for number in range(1, 25)]
+    with closing(Workload(site)) as work:
+        work.app.schedule("all", "*/5 * * * *", work.note, args={"number": 1}, overlap="allow")
+        work.app.declare_schedules()
+        with schedulers(site, 3):
+            for moment in due:
+                site.clock.set(moment)
+                wait_until(lambda moment=moment: work.app.store.schedules.next_due() > moment)
+        facts = Facts.read(work.app.store)
+
+    assert check(Evidence(facts, due_slots={"all": set(due)}, drained=False)).wrong == []
+    assert [disposition for _, _, disposition, _ in facts.slots] == ["fired"] * 24
+
+
+def test_every_tenant_is_served_within_one_round_whatever_is_parked(database_url, tmp_path):
+    site, tenants, batch = Site.prepare(database_url, tmp_path), 20, 3
+    with closing(site.open_store()) as store:
+        fill(store, 3_000, batch=1, tenant=f"'t' || (n % {tenants})", run_at=START)
+        fill(store, 5_000, batch=2, tenant=f"'t' || (n % {tenants})", run_at=START + HOUR, rank=-100)
+        turn, worker, served = Turn(), new_id(), set()
+
+        for _ in range(ceil(tenants / batch)):
+            served |= {lease.tenant for lease in store.leases.claim(worker, ["default"], batch, turn)}
+
+    assert len(served) == tenants
+
+
+@pytest.mark.proves("GU-01", "GU-02", "GU-03", "GU-04")
+@pytest.mark.parametrize("first", range(0, SEEDS, 25))
+def test_simulated_faults_break_no_invariant(first):
+    failures = [failure(outcome) for seed in range(first, first + 25) if (outcome := run_seed(seed)).wrong]
+
+    assert failures == []

@@ -1,0 +1,214 @@
+"""Remove each guard in turn and see the tests that stand for it turn red.
+
+The guards are listed in tools/mutants/*.toml. For each, the sources are copied to a scratch folder, one text is
+replaced there, and the named tests are run against the copy. A guard whose tests stay green has no teeth: it is named,
+and the exit code is 1. The table of all guards is written to docs/reference/mutants.md.
+
+    python tools/mutants.py                 all of them
+    python tools/mutants.py fence permit    those whose name has one of these words; the table is left alone
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = ROOT / "src"
+LISTS = ROOT / "tools" / "mutants"
+PAGE = ROOT / "docs" / "reference" / "mutants.md"
+AT_ONCE = 2
+PATIENCE_SECONDS = 300
+RED, NONE_COLLECTED = 1, 5
+FAILED = re.compile(r"^FAILED \S+::(test_\w+)", re.MULTILINE)
+DIALECTS = ("sqlite", "postgres")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One guard, removed on one database."""
+
+    guard: str
+    group: str
+    dialect: str
+    """The database whose tests are run; empty where no database is involved."""
+    file: str
+    entry: str
+    """The named statement of a book that holds the guard; empty in other files."""
+    was: str
+    now: str
+    tests: tuple[str, ...]
+    pick: str
+
+    def mutate(self, sources: Path) -> None:
+        """Remove the guard from a copy of the sources. A guard that is not there, or twice, is an error of the list."""
+        path = sources / "penstock" / self.file
+        before, part, after = _part(path.read_text("utf-8"), self.entry)
+        if part.count(self.was) != 1:
+            message = f"{self.guard}: {self.was!r} is {part.count(self.was)} times in {self.file} {self.entry}"
+            raise LookupError(message)
+        path.write_text(before + part.replace(self.was, self.now) + after, "utf-8")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the tests said to a missing guard."""
+
+    trial: Trial
+    killer: str
+    """The first test that turned red; empty where none did."""
+    problem: str
+    seconds: float
+
+
+def read_trials(lists: Path = LISTS) -> list[Trial]:
+    """Every guard of every list, once for each database that has it."""
+    return [
+        trial
+        for path in sorted(lists.glob("*.toml"))
+        for mutant in tomllib.loads(path.read_text("utf-8"))["mutant"]
+        for trial in _trials(mutant, path.stem)
+    ]
+
+
+def _trials(mutant: dict[str, object], group: str) -> Iterator[Trial]:
+    for dialect in (*DIALECTS, "any"):
+        change = mutant.get(dialect)
+        if not isinstance(change, dict):
+            continue
+        noun, _, entry = change.get("entry", "").partition(".")
+        known = "" if dialect == "any" else dialect
+        file = change.get("file") or f"stores/{dialect}/books/{noun}.sql"
+        tests = change.get("tests", mutant.get("tests"))
+        pick = change.get("pick", mutant.get("pick", ""))
+        yield Trial(
+            str(mutant["guard"]), group, known, file, entry, change["was"], change["now"], tuple(tests), str(pick)
+        )
+
+
+def _part(text: str, entry: str) -> tuple[str, str, str]:
+    """What stands before an entry of a book, the entry, and what follows it; the whole text where none is named."""
+    if not entry:
+        return "", text, ""
+    start = text.index(f"-- name: {entry}\n")
+    end = text.find("-- name: ", start + 1)
+    end = len(text) if end < 0 else end
+    return text[:start], text[start:end], text[end:]
+
+
+def run_tests(sources: Path, tests: tuple[str, ...], pick: str, address: str) -> tuple[int, str]:
+    """Run tests against these sources; returns pytest's exit code and what it said."""
+    environment = {**os.environ, "PYTHONPATH": str(sources), "PENSTOCK_TEST_DATABASE_URL": address, "CI": "true"}
+    asked = "import penstock, sys; sys.exit(penstock.__file__)"
+    found = subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-c", asked], env=environment, cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if not found.stderr.startswith(str(sources)):
+        message = f"the copy is not what is imported: {found.stderr.strip()}"
+        raise RuntimeError(message)
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--timeout", "120"]
+    done = subprocess.run(  # noqa: S603 - as above
+        [*command, "-m", "not crash", *(["-k", pick] if pick else []), *tests],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def try_one(trial: Trial, address: str) -> Verdict:
+    """Remove one guard and look for a test that misses it."""
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="penstock-mutant-") as folder:
+        sources = Path(folder) / "src"
+        shutil.copytree(SOURCES, sources, ignore=shutil.ignore_patterns("__pycache__"))
+        try:
+            trial.mutate(sources)
+            code, said = run_tests(sources, trial.tests, _pick(trial), address)
+        except (LookupError, ValueError, subprocess.TimeoutExpired) as error:
+            return Verdict(trial, "", str(error), time.monotonic() - began)
+    killed = FAILED.search(said) if code == RED else None
+    problem = "" if killed else f"survived (pytest ended with {code})"
+    if code not in {0, RED, NONE_COLLECTED}:
+        problem += f": {said.strip()[-400:]}"
+    return Verdict(trial, killed[1] if killed else "", problem, time.monotonic() - began)
+
+
+def _pick(trial: Trial) -> str:
+    """The tests of one database among those that are named."""
+    if not trial.dialect:
+        return trial.pick
+    return f"({trial.pick}) and {trial.dialect}" if trial.pick else trial.dialect
+
+
+def page_of(verdicts: list[Verdict]) -> str:
+    """The table of all guards, as the documentation has it."""
+    lines = [
+        "# Guards and the tests that miss them",
+        "",
+        "`make mutants` removes each guard of the engine in turn, in a copy of the sources, and runs the tests that stand",
+        "for it. A guard is worth what its tests notice: every line below names the first test that turned red. This page",
+        "is written by that command.",
+    ]
+    for group in dict.fromkeys(verdict.trial.group for verdict in verdicts):
+        lines += ["", f"## {group.capitalize()}", "", "| guard removed | database | test that turned red |"]
+        lines += ["|---|---|---|"]
+        lines += [
+            f"| {verdict.trial.guard} | {verdict.trial.dialect or 'either'} | `{verdict.killer}` |"
+            for verdict in verdicts
+            if verdict.trial.group == group
+        ]
+    return "\n".join([*lines, ""])
+
+
+def main() -> int:
+    """Try the guards that were asked for; the exit code says whether each was missed."""
+    parser = argparse.ArgumentParser(description="Remove each guard in turn and see its tests turn red.")
+    parser.add_argument("words", nargs="*", help="only guards whose name has one of these words")
+    words = parser.parse_args().words
+    trials = [trial for trial in read_trials() if not words or any(word in trial.guard for word in words)]
+    sys.path.insert(0, str(ROOT))
+    from tests.support.postgres import start  # noqa: PLC0415 - a script finds the tests only from here on
+
+    with start() as server, ThreadPoolExecutor(AT_ONCE) as hands:
+        if not _is_green(trials, server.url()):
+            return 1
+        verdicts = []
+        for verdict in hands.map(lambda trial: try_one(trial, server.url()), trials):
+            verdicts.append(verdict)
+            where = verdict.trial.dialect or "either"
+            told = f"red: {verdict.killer}" if verdict.killer else verdict.problem.upper()
+            print(f"{verdict.seconds:5.1f} s  {where:8}  {verdict.trial.guard:60}  {told}", flush=True)
+    survivors = [verdict for verdict in verdicts if not verdict.killer]
+    print(f"{len(verdicts) - len(survivors)} of {len(verdicts)} removed guards were missed by their tests")
+    if not survivors and not words:
+        PAGE.write_text(page_of(verdicts), "utf-8")
+    return 1 if survivors else 0
+
+
+def _is_green(trials: list[Trial], address: str) -> bool:
+    """A test that is red with all guards in place proves nothing about a missing one."""
+    tests = tuple(sorted({test for trial in trials for test in trial.tests}))
+    code, said = run_tests(SOURCES, tests, "", address)
+    if code:
+        print(said.strip()[-3000:])
+        print("The tests are red with all guards in place; nothing was tried.")
+    return code == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
