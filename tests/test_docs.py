@@ -20,11 +20,7 @@ def test_the_reference_pages_follow_from_the_code():
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_link_of_a_page_leads_somewhere(page):
-    broken = [
-        target
-        for target, anchor in LINK.findall(page.read_text("utf-8"))
-        if not _exists(page, target, anchor)
-    ]
+    broken = [target for target, anchor in LINK.findall(page.read_text("utf-8")) if not _exists(page, target, anchor)]
 
     assert broken == []
 
@@ -39,6 +35,13 @@ def test_every_page_is_in_the_index():
     ]
 
     assert missing == []
+
+
+@pytest.mark.proves("CLM-15")
+def test_the_guide_to_leases_weighs_run_time_rework_and_the_number_of_workers():
+    guide = (ROOT / "docs" / "how-to" / "choose-a-lease.md").read_text("utf-8")
+
+    assert all(word in guide for word in ("How long do single operations", "rework", "How many workers"))
 
 
 def _exists(page: Path, target: str, anchor: str) -> bool:

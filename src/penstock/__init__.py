@@ -23,7 +23,16 @@ if TYPE_CHECKING:
     from penstock.engine.stages import StageMachine
     from penstock.engine.task import Concurrency, UniqueBy
     from penstock.engine.transitions import State
-    from penstock.errors import AuthFailed, Cancelled, JobFailed, LeaseLost, PenstockError, Permanent, Retryable, Throttled
+    from penstock.errors import (
+        AuthFailed,
+        Cancelled,
+        JobFailed,
+        LeaseLost,
+        PenstockError,
+        Permanent,
+        Retryable,
+        Throttled,
+    )
 
 _WHERE = {
     "Penstock": "penstock.client.app",

@@ -66,7 +66,7 @@ def test_an_effect_in_doubt_is_settled_by_the_run_that_took_it_over(store, clock
     assert store.effects.find("default", "key").result == "2"
 
 
-def test_an_effect_that_another_job_is_at_is_waited_for_and_not_repeated(store, clock, worker, lease, make_job):
+def test_an_effect_that_another_job_is_at_is_waited_for_and_not_repeated(store, worker, lease, make_job):
     """They share a key that their task gave them. Nothing is in doubt while the other one runs."""
     store.effects.begin(lease, "key", "fetch")
     make_job()
@@ -80,7 +80,7 @@ def test_an_effect_that_another_job_is_at_is_waited_for_and_not_repeated(store, 
     assert store.effects.begin(other, "key", "fetch").result == "1"
 
 
-def test_an_effect_of_another_job_that_ended_in_it_is_in_doubt(store, clock, worker, lease, make_job):
+def test_an_effect_of_another_job_that_ended_in_it_is_in_doubt(store, worker, lease, make_job):
     store.effects.begin(lease, "key", "fetch")
     fail(store, lease)
     make_job()

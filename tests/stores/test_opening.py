@@ -134,7 +134,7 @@ MOUNTS = """\
 /dev/sda1 / ext4 rw 0 0
 server:/export /data nfs4 rw 0 0
 /dev/sdb1 /data/local xfs rw 0 0
-//nas/share /mnt/my\\040share cifs rw 0 0
+//nas/share /far/my\\040share cifs rw 0 0
 tmpfs /database tmpfs rw 0 0
 """
 
@@ -149,7 +149,7 @@ tmpfs /database tmpfs rw 0 0
         ("/data/local/a", "xfs"),
         ("/database", "tmpfs"),
         ("/database2", "ext4"),
-        ("/mnt/my share/a", "cifs"),
+        ("/far/my share/a", "cifs"),
     ],
 )
 def test_the_file_system_of_a_folder_is_that_of_its_nearest_mount(tmp_path, folder, kind):

@@ -71,7 +71,8 @@ def test_sqlite_finds_the_rows_of_each_statement_by_its_index(sqlite_store, name
         assert index.upper() in " ".join(plan).upper()
         if name in ORDERED:
             assert not [line for line in plan if "TEMP B-TREE" in line]
-        assert f"{BOUND[name]}<?" in " ".join(plan) if name in BOUND else True
+        if name in BOUND:
+            assert f"{BOUND[name]}<?" in " ".join(plan)
         scanned = [line for line in plan if re.match(r"SCAN (penstock_(jobs|history)|j|next|q)\b", line)]
         assert [line for line in scanned if name != "leases_of" or "penstock_jobs_leased" not in line] == []
 
@@ -164,8 +165,8 @@ def test_postgresql_finds_the_rows_of_each_statement_by_its_index(filled, name, 
     assert all(node.get("Index Cond") for node in scans if "Index Name" in node and name != "leases_of")
     if name in ORDERED:
         assert "Sort" not in {node["Node Type"] for node in nodes}
-    conditions = [node["Index Cond"] for node in scans if node.get("Index Name") == index]
-    assert all(BOUND.get(name, "") in condition for condition in conditions)
+    if name in BOUND:
+        assert all(BOUND[name] in node["Index Cond"] for node in scans if node.get("Index Name") == index)
 
 
 def _plan(database, statement, params, mode):

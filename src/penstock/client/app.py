@@ -259,7 +259,7 @@ class Penstock:
 
     def address(self) -> tuple[str, str]:
         """The module and the name under which another process finds this app."""
-        modules = sorted(list(sys.modules.items()), key=lambda item: item[0] == "__main__")
+        modules = sorted(sys.modules.items(), key=lambda item: item[0] == "__main__")
         for module_name, module in modules:
             for name, value in list(getattr(module, "__dict__", {}).items()):
                 if value is self:

@@ -71,7 +71,9 @@ class Settlement:
     """How long the run took, where somebody measured it."""
 
 
-def resolve(outcome: Outcome, lease: Lease, retry: Retry, rng: Callable[[], float]) -> Step:
+def resolve(  # noqa: PLR0911 - one for each way a run ends
+    outcome: Outcome, lease: Lease, retry: Retry, rng: Callable[[], float]
+) -> Step:
     """What the outcome of a run means for its job."""
     match outcome:
         case Done():

@@ -82,7 +82,8 @@ def check_name(what: str, name: object) -> str:
 def check_key(what: str, key: object) -> str:
     """A key that the caller made: text that can be shown, and short enough for an index."""
     if not isinstance(key, str) or not key or "\0" in key or len(key) > KEY_LIMIT_CHARS:
-        raise InvalidValue(what, key, f"is not a text of 1 to {KEY_LIMIT_CHARS} characters", hint="Hash what is longer.")
+        why = f"is not a text of 1 to {KEY_LIMIT_CHARS} characters"
+        raise InvalidValue(what, key, why, hint="Hash what is longer.")
     return key
 
 
@@ -94,11 +95,11 @@ def check_priority(priority: object) -> int:
     return priority  # type: ignore[return-value]
 
 
-def check_tags(tags: Sequence[str]) -> tuple[str, ...]:
+def check_tags(tags: Sequence[object]) -> tuple[str, ...]:
     """Tags: few, short, and text."""
     if isinstance(tags, str) or len(tags) > TAGS_LIMIT:
         raise InvalidValue("tags", tags, f"is not a list of at most {TAGS_LIMIT} tags")
     for tag in tags:
         if not isinstance(tag, str) or not tag or not tag.isprintable() or len(tag) > TAG_LIMIT_CHARS:
             raise InvalidValue("tags", tag, f"is not a tag of 1 to {TAG_LIMIT_CHARS} printable characters")
-    return tuple(sorted(set(tags)))
+    return tuple(sorted({str(tag) for tag in tags}))

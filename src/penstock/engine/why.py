@@ -77,7 +77,8 @@ def _finished(job: Job) -> Why:
     if job.state is State.SUCCEEDED:
         return Why("succeeded", "it is done")
     if job.state is State.DEAD and job.requeued_to is not None:
-        return Why("requeued", f"it is dead and was requeued as {job.requeued_to}", f"penstock job show {job.requeued_to}")
+        successor = job.requeued_to
+        return Why("requeued", f"it is dead and was requeued as {successor}", f"penstock job show {successor}")
     told = f" ({job.error_message})" if job.error_message else ""
     if job.state is State.DEAD:
         return Why("dead", f"it is a dead letter: {job.reason}{told}", f"penstock dead requeue {job.id}")

@@ -1,7 +1,7 @@
 """A child process that runs one job at a time. It can kill nobody else, and its death is known at once.
 
-The parent claims, renews, times and settles. The child gets the lease over a pipe, works under its fence on a connection
-of its own, sends back how the run ended, and dies with its parent.
+The parent claims, renews, times and settles. The child gets the lease over a pipe, works under its fence on its own
+connection, sends back how the run ended, and dies with its parent.
 """
 
 from __future__ import annotations

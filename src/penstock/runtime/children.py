@@ -34,7 +34,7 @@ log = logging.getLogger("penstock.worker")
 _spawn = multiprocessing.get_context("spawn")
 
 
-class ChildDidNotStart(Exception):  # noqa: N818 - a fact about the child, handled in this file
+class ChildDidNotStart(Exception):
     """A child process ended before it could take a job."""
 
 
@@ -52,7 +52,8 @@ class Children:
         try:
             child = self._take()
         except ChildDidNotStart as trouble:
-            log.error("a child process did not start", extra={"facts": {"job": run.lease.id, "death": str(trouble)}})
+            facts = {"job": run.lease.id, "death": str(trouble)}
+            log.error("a child process did not start", extra={"facts": facts})  # noqa: TRY400 - the death says it all
             run.ended = time.monotonic()
             run.outcome = Snooze(UNAVAILABLE_SECONDS, GATE)
             return
@@ -98,12 +99,9 @@ class _Child:
         )
         self.process.start()
         theirs.close()
-        try:
-            if not self._pipe.poll(START_SECONDS) or self._pipe.recv() != READY:
-                raise EOFError
-        except (EOFError, OSError):
+        if not self._is_ready():
             self.close()
-            raise ChildDidNotStart(death_of(self.process.exitcode)) from None
+            raise ChildDidNotStart(death_of(self.process.exitcode))
 
     def run(self, run: Run) -> Ended | Died:
         """Give it a job and wait: for its answer, its death, or a reason to end it."""
@@ -116,6 +114,12 @@ class _Child:
         except (EOFError, OSError):
             return self._died()
         return answer
+
+    def _is_ready(self) -> bool:
+        try:
+            return self._pipe.poll(START_SECONDS) and self._pipe.recv() == READY
+        except (EOFError, OSError):
+            return False
 
     def close(self) -> None:
         """Close the pipe: the child ends by itself, or is ended."""

@@ -9,13 +9,13 @@ import asyncio
 import threading
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
 from penstock.runtime.children import Children
 from penstock.runtime.execution import run_async, run_plain
+from penstock.runtime.threads import Threads
 
 if TYPE_CHECKING:
     from penstock.client.app import Penstock
@@ -34,7 +34,7 @@ class Hands:
         self._waiting: deque[Run] = deque()
         self._active = 0
         self._lock = threading.Lock()
-        self._threads = ThreadPoolExecutor(concurrency, thread_name_prefix="penstock-run")
+        self._threads = Threads(concurrency)
         self._children = Children(app)
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -57,13 +57,6 @@ class Hands:
             self._waiting.clear()
         return dropped
 
-    def give_up(self, run: Run) -> None:
-        """Stop counting a run that does not end: its thread is lost, and another run may have its place."""
-        with self._lock:
-            self._active -= 1
-            self._concurrency -= 1
-        self.take([])
-
     def stop(self) -> None:
         """End the asynchronous runs and let threads and children go. What still runs has lost its right to do so."""
         ending = asyncio.run_coroutine_threadsafe(self._end_tasks(), self._loop)
@@ -73,7 +66,7 @@ class Hands:
         self._loop_thread.join(STOP_SECONDS)
         if not self._loop_thread.is_alive():
             self._loop.close()
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._threads.close()
         self._children.close()
 
     def _next(self, more: list[Run]) -> list[Run]:
@@ -85,11 +78,11 @@ class Hands:
                 run = self._waiting.popleft()
                 self._active += 1
                 if run.needs_child:
-                    self._threads.submit(self._on_thread, self._children.run, run)
+                    self._threads.submit(partial(self._on_thread, self._children.run, run))
                 elif run.task.is_async:
                     asynchronous.append(run)
                 else:
-                    self._threads.submit(self._on_thread, run_plain, run)
+                    self._threads.submit(partial(self._on_thread, run_plain, run))
         return asynchronous
 
     def _on_thread(self, perform: Callable[[Run], None], run: Run) -> None:

@@ -10,7 +10,7 @@ from penstock.engine.outcome import Failure
 from penstock.engine.settlement import Finish, PutBack, Settlement, events_of
 from penstock.engine.transitions import State
 from penstock.stores.books import book
-from penstock.stores.connection import Connection, Database
+from penstock.stores.connection import Connection, Database, as_columns
 from penstock.stores.events import Events
 from penstock.stores.permits import Permits
 
@@ -44,7 +44,7 @@ class Settling:
         self, connection: Connection, steps: Sequence[tuple[str, int, Finish]], was: State = State.RUNNING
     ) -> set[Held]:
         """Move jobs out of the hot table, each under its fence and from the state it was in."""
-        columns = {
+        columns: dict[str, list[Any]] = {
             "id": [job_id for job_id, _, _ in steps],
             "fence": [fence for _, fence, _ in steps],
             "was": [str(was)] * len(steps),
@@ -60,7 +60,7 @@ class Settling:
     def put_back(self, connection: Connection, settlements: Sequence[Settlement]) -> set[Held]:
         """Queue jobs again, each under its fence; those that were asked to cancel are left alone."""
         steps = [(s.lease, s.step) for s in settlements if isinstance(s.step, PutBack)]
-        columns = {
+        columns: dict[str, list[Any]] = {
             "id": [lease.id for lease, _ in steps],
             "fence": [lease.fence for lease, _ in steps],
             "delay_us": [step.delay_us for _, step in steps],
@@ -76,8 +76,8 @@ class Settling:
         """A job that was asked to cancel does not go back to the queue: it is cancelled."""
         if not refused:
             return {}
-        columns = {"id": [s.lease.id for s in refused], "fence": [s.lease.fence for s in refused]}
-        asked = connection.each(self._book["asked_to_cancel"], columns, {})
+        rows = [{"id": s.lease.id, "fence": s.lease.fence} for s in refused]
+        asked = connection.each(self._book["asked_to_cancel"], as_columns(rows), {})
         steps = {(job_id, fence): Finish(State.CANCELLED, reason) for job_id, fence, reason in asked}
         accepted = self.finish(connection, [(*held, step) for held, step in steps.items()])
         return {_held(s): replace(s, step=steps[_held(s)]) for s in refused if _held(s) in accepted}
@@ -85,7 +85,8 @@ class Settling:
     def _each(self, connection: Connection, entry: str, columns: dict[str, list[Any]]) -> set[Held]:
         if not columns["id"]:
             return set()
-        return set(connection.each(self._book[entry], columns, {"now": self._db.clock.now()}))  # type: ignore[arg-type]
+        accepted = connection.each(self._book[entry], columns, {"now": self._db.clock.now()})
+        return {(job_id, fence) for job_id, fence in accepted}
 
 
 def _held(settlement: Settlement) -> Held:
