@@ -29,9 +29,10 @@ def durable_url(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def site(durable_url: str, tmp_path: Path) -> Site:
+def site(durable_url: str, tmp_path: Path) -> Iterator[Site]:
     """A fresh site on a durable database, where time stands still."""
-    return Site.prepare(durable_url, tmp_path)
+    with closing(Site.prepare(durable_url, tmp_path)) as site:
+        yield site
 
 
 @pytest.fixture

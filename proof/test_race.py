@@ -19,8 +19,7 @@ PROCESSES = 8
 
 @pytest.mark.proves("CLM-01", "CLM-14", "GU-03")
 def test_eight_processes_execute_each_of_two_thousand_jobs_exactly_once(database_url, tmp_path, report):
-    site = Site.prepare(database_url, tmp_path, clock=False)
-    with closing(Workload(site)) as work:
+    with closing(Site.prepare(database_url, tmp_path, clock=False)) as site, closing(Workload(site)) as work:
         ids = work.enqueue(work.note, range(JOBS))
 
         seconds = race(site, PROCESSES)

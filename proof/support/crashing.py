@@ -21,6 +21,7 @@ from typing import Any
 from penstock.stores.books import book
 from penstock.stores.postgres.connection import PostgresConnection
 from penstock.stores.sqlite.connection import SqliteConnection
+from proof.support.site import NTH_VARIABLE, POINT_VARIABLE
 from proof.support.workload import Reach
 
 PACKAGE = "penstock.stores"
@@ -32,6 +33,16 @@ class Death:
     def __init__(self, point: str, nth: int = 1) -> None:
         self._point = point
         self._left = nth
+
+    @classmethod
+    def from_environment(cls) -> Death:
+        """The death that this process was started for; none where no point is named."""
+        return cls(os.environ.get(POINT_VARIABLE, ""), int(os.environ.get(NTH_VARIABLE, "1")))
+
+    @property
+    def is_planned(self) -> bool:
+        """Whether there is a point to die at."""
+        return bool(self._point)
 
     def reach(self, point: str) -> None:
         """Go on, or die here."""

@@ -6,16 +6,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
-from proof.support import scheduler, worker
-from proof.support.site import Site
+from proof.support.site import BARRIER, BARRIER_VARIABLE, CONCURRENCY_VARIABLE, SCHEDULER, STOP, WORKER, Site
 
 _NAP_SECONDS = 0.001
 
 
 def race(site: Site, processes: int) -> float:
     """Drain the queue with this many workers at once, and return how many seconds that took."""
-    words = {worker.CONCURRENCY_VARIABLE: "4", worker.BARRIER_VARIABLE: "1"}
-    started = [site.spawn(worker.MODULE, "work", **words) for _ in range(processes)]
+    words = {CONCURRENCY_VARIABLE: "4", BARRIER_VARIABLE: "1"}
+    started = [site.spawn(WORKER, "work", **words) for _ in range(processes)]
     _let_go(site, "worker.ready", processes)
     began = time.monotonic()
     codes = [process.wait(600) for process in started]
@@ -26,12 +25,12 @@ def race(site: Site, processes: int) -> float:
 @contextmanager
 def schedulers(site: Site, count: int) -> Iterator[None]:
     """Keep this many schedulers racing."""
-    started = [site.spawn(scheduler.MODULE, f"scheduler {number}") for number in range(count)]
+    started = [site.spawn(SCHEDULER, f"scheduler {number}") for number in range(count)]
     try:
         _let_go(site, "scheduler.ready", count)
         yield
     finally:
-        site.raise_flag(scheduler.STOP)
+        site.raise_flag(STOP)
         codes = [process.wait(60) for process in started]
     assert codes == [0] * count
 
@@ -47,4 +46,4 @@ def wait_until(happened: Callable[[], bool], patience_seconds: float = 120) -> N
 def _let_go(site: Site, ready: str, count: int) -> None:
     with closing(site.diary()) as diary:
         wait_until(lambda: len(diary.of(ready)) == count)
-    site.raise_flag(worker.BARRIER)
+    site.raise_flag(BARRIER)

@@ -9,11 +9,8 @@ import sys
 import time
 from contextlib import closing
 
-from proof.support.site import Site
-from proof.support.worker import BARRIER
+from proof.support.site import BARRIER, STOP, Site
 
-MODULE = "proof.support.scheduler"
-STOP = "stop"
 _NAP_SECONDS = 0.001
 
 

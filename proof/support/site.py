@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
@@ -17,6 +17,21 @@ from proof.support.diary import Diary
 
 URL_VARIABLE = "PROOF_DATABASE_URL"
 FOLDER_VARIABLE = "PROOF_FOLDER"
+POINT_VARIABLE = "PROOF_POINT"
+"""Where a process is to die."""
+NTH_VARIABLE = "PROOF_NTH"
+"""At which time that it comes there."""
+HOST_VARIABLE = "PROOF_HOST"
+"""Work under the name of another host, where nobody here can see a death."""
+SCHEDULE_VARIABLE = "PROOF_SCHEDULE"
+"""Declare the schedule, and open its slots."""
+CONCURRENCY_VARIABLE = "PROOF_CONCURRENCY"
+BARRIER_VARIABLE = "PROOF_BARRIER"
+"""Say that it is ready, and wait for the flag below."""
+BARRIER = "all are ready"
+STOP = "all may stop"
+WORKER = "proof.support.worker"
+SCHEDULER = "proof.support.scheduler"
 ROOT = Path(__file__).resolve().parents[2]
 START = 1_704_067_200_000_000
 """2024-01-01T00:00:00Z, in microseconds."""
@@ -29,6 +44,7 @@ class Site:
 
     url: str
     folder: Path
+    _processes: list[subprocess.Popen[bytes]] = field(default_factory=list, repr=False, compare=False)
 
     @classmethod
     def from_environment(cls) -> Self:
@@ -83,14 +99,21 @@ class Site:
 
     def spawn(self, module: str, *arguments: str, **variables: str) -> subprocess.Popen[bytes]:
         """Start a process of ours at this site."""
-        return subprocess.Popen(
-            [sys.executable, "-m", module, *arguments], cwd=ROOT, env=self._environment() | variables
-        )
+        command = [sys.executable, "-m", module, *arguments]
+        process = subprocess.Popen(command, cwd=ROOT, env=self._environment() | variables)
+        self._processes.append(process)
+        return process
 
     def run(self, module: str, *arguments: str, **variables: str) -> int:
         """Start a process, wait for its end, and return its exit code."""
         process = self.spawn(module, *arguments, **variables)
         return process.wait(PATIENCE_SECONDS)
+
+    def close(self) -> None:
+        """End whatever still runs here."""
+        for process in self._processes:
+            process.kill()
+            process.wait()
 
     def _environment(self) -> dict[str, str]:
         given = {URL_VARIABLE: self.url, FOLDER_VARIABLE: str(self.folder)}

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from subprocess import Popen
 from typing import Any
 
 from penstock.stores.store import Store
-from proof.support.site import Site
+from proof.support.crowd import wait_until
+from proof.support.site import WORKER, Site
 from proof.support.stopping import resume, stop
-from proof.support.worker import MODULE
 from proof.support.workload import Workload, go
 
 TABLES = ("jobs", "history", "effects", "blobs", "stages", "permits", "keys", "events where job_id is not null")
@@ -34,12 +33,12 @@ class Haunting:
 def haunt(site: Site, work: Workload) -> Haunting:
     """Let a worker lose its job while it is stopped, and then try everything."""
     store = work.app.store
-    zombie = site.spawn(MODULE, "work")
+    zombie = site.spawn(WORKER, "work")
     _wait_for_run(work, fence=1)
     stop(zombie, store)
     site.clock.advance(LEASE_SECONDS + 1)
 
-    successor = site.spawn(MODULE, "work")
+    successor = site.spawn(WORKER, "work")
     _wait_for_run(work, fence=2)
     stop(successor, store)  # from here on whatever changes was changed by the zombie
     before = _everything(store)
@@ -62,12 +61,13 @@ def lay_to_rest(site: Site, haunting: Haunting) -> None:
 
 def _wait_for_run(work: Workload, fence: int) -> None:
     """Wait until a run under this fence is in the middle of its effect."""
-    while not any(
-        effect.fence == fence and effect.state == "intent"
-        for entry in work.diary.of("run.begin")
-        for effect in work.app.desk().effects(str(entry.job))
-    ):
-        time.sleep(0.01)
+
+    def waits() -> bool:
+        jobs = {str(entry.job) for entry in work.diary.of("run.begin")}
+        effects = [effect for job in jobs for effect in work.app.desk().effects(job)]
+        return any(effect.fence == fence and effect.state == "intent" for effect in effects)
+
+    wait_until(waits)
 
 
 def _everything(store: Store) -> dict[str, list[Any]]:

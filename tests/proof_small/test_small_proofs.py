@@ -37,7 +37,8 @@ SEEDS = 100
 @pytest.fixture(params=["sqlite", pytest.param("durable_postgres", marks=pytest.mark.postgres)])
 def site(request, tmp_path):
     """A fresh site on a durable database, where time stands still."""
-    return Site.prepare(request.getfixturevalue(f"{request.param}_url"), tmp_path)
+    with closing(Site.prepare(request.getfixturevalue(f"{request.param}_url"), tmp_path)) as site:
+        yield site
 
 
 @pytest.fixture
@@ -49,8 +50,7 @@ def work(site):
 
 @pytest.mark.proves("CLM-01", "CLM-14", "GU-03")
 def test_processes_at_once_execute_each_job_exactly_once(database_url, tmp_path):
-    site = Site.prepare(database_url, tmp_path, clock=False)
-    with closing(Workload(site)) as work:
+    with closing(Site.prepare(database_url, tmp_path, clock=False)) as site, closing(Workload(site)) as work:
         ids = work.enqueue(work.note, range(90))
         race(site, 3)
         diary, facts = work.diary.read(), Facts.read(work.app.store)
@@ -85,9 +85,8 @@ def test_a_killed_worker_loses_nothing_and_repeats_no_effect(site, work, point):
 
 @pytest.mark.proves("SL-05", "SL-06", "GU-01")
 def test_schedulers_at_once_open_each_slot_once(database_url, tmp_path):
-    site = Site.prepare(database_url, tmp_path)
     due = [START + number * FIVE_MINUTES for number in range(1, 25)]
-    with closing(Workload(site)) as work:
+    with closing(Site.prepare(database_url, tmp_path)) as site, closing(Workload(site)) as work:
         work.app.schedule("all", "*/5 * * * *", work.note, args={"number": 1}, overlap="allow")
         work.app.declare_schedules()
         with schedulers(site, 3):
