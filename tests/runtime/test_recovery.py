@@ -68,7 +68,7 @@ def has_noted(app, handle):
 
 
 @pytest.mark.crash
-@pytest.mark.proves("SR-01", "SR-02", "SR-03", "SR-04", "CLM-14", "HB-13")
+@pytest.mark.proves("SR-01", "SR-02", "SR-03", "SR-04", "CLM-14", "HB-13", "TS-05")
 def test_the_jobs_of_a_killed_process_come_back_at_once_and_those_of_a_live_one_do_not(url, tmp_path):
     with closing(Penstock(url)) as app:
 

@@ -61,7 +61,6 @@ def sqlite_store(sqlite_url, clock):
         yield store
 
 
-@pytest.mark.proves("JOB-14")
 @pytest.mark.parametrize("name", HOT)
 def test_sqlite_finds_the_rows_of_each_statement_by_its_index(sqlite_store, name):
     common, columns, index = HOT[name]
@@ -75,6 +74,15 @@ def test_sqlite_finds_the_rows_of_each_statement_by_its_index(sqlite_store, name
             assert f"{BOUND[name]}<?" in " ".join(plan)
         scanned = [line for line in plan if re.match(r"SCAN (penstock_(jobs|history)|j|next|q)\b", line)]
         assert [line for line in scanned if name != "leases_of" or "penstock_jobs_leased" not in line] == []
+
+
+@pytest.mark.proves("JOB-14")
+def test_sqlite_lists_a_tenants_finished_jobs_newest_first_by_an_index(sqlite_store):
+    statement = "select * from penstock_history where tenant = :tenant order by id desc limit 50"
+
+    plan = _sqlite_plan(sqlite_store, statement, {"tenant": "t"})
+
+    assert plan == ["SEARCH penstock_history USING INDEX penstock_history_tenant (tenant=?)"]
 
 
 def test_sqlite_reads_the_effects_of_one_job_not_of_a_whole_tenant(sqlite_store):
@@ -146,7 +154,6 @@ def filled(postgres_server):
 
 
 @pytest.mark.postgres
-@pytest.mark.proves("JOB-14")
 @pytest.mark.parametrize("mode", ["auto", "force_generic_plan"])
 @pytest.mark.parametrize("name", HOT)
 def test_postgresql_finds_the_rows_of_each_statement_by_its_index(filled, name, mode):
