@@ -184,7 +184,7 @@ def main() -> int:
     sys.path.insert(0, str(ROOT))
     from tests.support.postgres import start  # noqa: PLC0415 - a script finds the tests only from here on
 
-    with start() as server, ThreadPoolExecutor(AT_ONCE) as hands:
+    with start(durable=True) as server, ThreadPoolExecutor(AT_ONCE) as hands:
         if not _is_green(trials, server.url()):
             return 1
         verdicts = []

@@ -17,7 +17,8 @@ from proof.simulation.acts import Act
 LEASED = {"run", "renew", "settle"}
 MAKES_JOBS = {"enqueue", "requeue", "open", "declare", "run"}
 _COLUMNS = (
-    "id, state, fence, attempts, deferrals, run_at, waiting_on, worker_id, lease_expires_at, deadline_at, cancel_reason"
+    "id, state, fence, attempts, deferrals, run_at, waiting_on, worker_id, lease_expires_at, deadline_at, cancel_reason, "
+    "progress"
 )
 
 
@@ -35,6 +36,7 @@ class Row(NamedTuple):
     lease_expires_at: int | None
     deadline_at: int | None
     cancel_reason: str | None
+    progress: str | None
 
 
 @dataclass(frozen=True)
@@ -132,6 +134,8 @@ def _jobs(act: Act, before: Snapshot, after: Snapshot, now: int) -> Iterator[str
                 yield f"I6: {old} ended"
         elif not _may_change(act, old, new, now):
             yield f"I6: {old} became {new}"
+        elif new.state == "queued" and new.cancel_reason is not None:
+            yield f"I8: {new} was asked to cancel, and waits to run again"
 
 
 def _may_end(act: Act, old: Row, now: int) -> bool:

@@ -152,6 +152,9 @@ class Campaign:
             self._actors.remove(actor)
         except Died:
             alive = False
+        except Exception as error:  # noqa: BLE001 - what no actor expects is a finding, whatever it is
+            self._judge.wrong.append(f"{actor.name} failed at {made}: {type(error).__name__}: {error}")
+            alive = False
         actor.database.next_fault = None
         if made is not None:
             self._note(actor, made)

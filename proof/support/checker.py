@@ -180,6 +180,7 @@ def _one_job_per_key(facts: Facts) -> Iterator[str]:
         "active": Counter((job.tenant, job.task, job.unique_key) for job in active),
         "forever": Counter((job.tenant, job.task, job.unique_key) for job in forever),
         "planned": Counter((job.tenant, job.job_key) for job in first),
+        "requeue": Counter(job.requeued_from for job in facts.jobs if job.requeued_from is not None),
     }
     for kind, counts in keys.items():
         for key, jobs in counts.items():

@@ -336,3 +336,20 @@ def test_an_asynchronous_function_is_refused_by_a_plain_effect_before_anything_i
         return len(ctx.store.effects.of_job(ctx.job.tenant, ctx.job.job_key))
 
     assert in_a_run(bench, body) == 0
+
+
+@once
+def bill_with_key(ctx: Context, order: int) -> str:
+    ctx.effect("pay", pay, order)
+    fail_first(ctx)
+    return ctx.key_for("pay", order)
+
+
+def test_a_task_can_tell_the_other_side_the_key_under_which_the_ledger_knows_its_effect(bench):
+    handle = bill_with_key.enqueue(7)
+    bench.drain()
+    bench.advance("1 min")
+    bench.drain()
+
+    (effect,) = app.desk(ADMIN).effects(handle.id)
+    assert handle.result(0) == effect.key

@@ -182,6 +182,10 @@ class Context:
         """The same on the event loop."""
         await self._awalk(self._progress(done, of, note))
 
+    def key_for(self, name: str, *args: Any, key: str | None = None, **kwargs: Any) -> str:
+        """The key of an effect, the same in every run: to send along, so that the other side knows it again."""
+        return self._key_of(name, key, args, kwargs)
+
     def check(self) -> None:
         """Raise where the run has been cancelled, has timed out, or has lost its lease."""
         self.signals.check(self.job, "check")

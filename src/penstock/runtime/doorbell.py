@@ -44,6 +44,8 @@ class Doorbell:
                     self._ring()
                 backoff = Backoff()
             except DatabaseProblem as trouble:
+                if self._stop.is_set():
+                    break
                 wait = backoff.next()
                 self._report.troubled("doorbell", trouble, wait)
                 self._stop.wait(wait)

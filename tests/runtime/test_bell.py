@@ -1,0 +1,84 @@
+"""An idle worker hears of a new job: by the bell of its database, and by asking where that is silent."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import closing
+
+import pytest
+
+from penstock import Penstock
+from penstock.runtime.worker import Options, Worker
+from penstock.settings import Settings
+from penstock.stores import migrations
+from penstock.stores.opening import open_database
+from penstock.stores.sqlite.bell import SqliteBell
+
+
+@pytest.fixture
+def ready_url(database_url):
+    database = open_database(database_url)
+    migrations.migrate(database)
+    database.close()
+    return database_url
+
+
+def test_an_enqueue_rings_the_bell_of_whoever_listens(ready_url):
+    with closing(Penstock(ready_url)) as app:
+
+        @app.task()
+        def work() -> None: ...
+
+        with closing(app.store.database.bell()) as bell:
+            assert not bell.wait(0.01)
+            work.enqueue()
+            assert bell.wait(10)
+
+
+def test_a_job_for_later_does_not_ring(postgres_url):
+    database = open_database(postgres_url)
+    migrations.migrate(database)
+    database.close()
+    with closing(Penstock(postgres_url)) as app:
+
+        @app.task()
+        def work() -> None: ...
+
+        with closing(app.store.database.bell()) as bell:
+            assert not bell.wait(0.01)
+            work.using(delay="1 h").enqueue()
+            assert not bell.wait(0.2)
+
+
+def test_where_folders_cannot_be_watched_the_version_of_the_file_tells(sqlite_url, monkeypatch):
+    monkeypatch.setattr("penstock.stores.sqlite.bell._watch_folder", lambda _folder: None)
+    with closing(Penstock(sqlite_url)) as app:
+
+        @app.task()
+        def work() -> None: ...
+
+        app.store.now()
+        with closing(SqliteBell(app.store.database.path)) as bell:
+            assert not bell.wait(0.01)
+            work.enqueue()
+            assert bell.wait(10)
+
+
+def test_an_idle_worker_does_not_wait_for_its_next_look(ready_url):
+    with closing(Penstock(ready_url)) as app:
+        ran = threading.Event()
+
+        @app.task()
+        def work() -> None:
+            ran.set()
+
+        worker = Worker(app, Options(poll_interval=3600), Settings.load())
+        worker._nap = 3600  # as after a long idle time
+        thread = threading.Thread(target=worker.run)
+        thread.start()
+        try:
+            work.enqueue()
+            assert ran.wait(20)
+        finally:
+            worker.stop()
+            thread.join()

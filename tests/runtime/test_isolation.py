@@ -1,0 +1,76 @@
+"""A job in a process of its own can kill nobody else, and its death is known at once."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from penstock.engine.ids import new_id
+from penstock.engine.transitions import State
+from penstock.stores import migrations
+from penstock.stores.opening import open_database
+from tests.runtime import isolated
+from tests.runtime.isolated import app
+
+
+@pytest.fixture
+def moved(database_url):
+    database = open_database(database_url)
+    migrations.migrate(database)
+    database.close()
+    with app.moved_to(database_url):
+        yield app
+
+
+@pytest.mark.crash
+@pytest.mark.parametrize("task", [isolated.where, isolated.awhere], ids=["plain", "asynchronous"])
+def test_an_isolated_task_runs_in_another_process_under_its_own_lease(moved, task):
+    handle = task.enqueue()
+
+    moved.run_worker(until_empty=True, concurrency=1)
+
+    assert handle.result(0) != os.getpid()
+    assert handle.job().progress is not None
+
+
+@pytest.mark.crash
+@pytest.mark.parametrize(
+    ("task", "reason", "told"),
+    [
+        (isolated.segfault, "lease_exhausted", "signal 11 (SIGSEGV)"),
+        (isolated.leave, "lease_exhausted", "exit code 0"),
+        (isolated.exit_politely, "attempts_exhausted", "3"),
+        (isolated.never, "attempts_exhausted", "time limit"),
+    ],
+    ids=lambda value: getattr(value, "name", None),
+)
+def test_a_task_that_takes_its_process_along_dies_alone_and_says_how(moved, task, reason, told):
+    deadly, neighbour = task.enqueue(), isolated.anywhere.enqueue()
+
+    moved.run_worker(until_empty=True, concurrency=2)
+
+    job = deadly.job()
+    assert (job.state, job.reason) == (State.DEAD, reason)
+    assert told in job.error_message
+    assert (neighbour.result(0), neighbour.job().attempts) == (os.getpid(), 1)
+
+
+@pytest.mark.crash
+def test_a_job_whose_worker_died_under_it_runs_in_a_process_of_its_own(moved):
+    suspect = isolated.anywhere.enqueue()
+    moved.store.leases.claim(new_id(), ["default"])
+    run_out = "update penstock_jobs set lease_expires_at = 1"
+    moved.store.database.transact(lambda connection: connection.execute(run_out))
+
+    moved.run_worker(until_empty=True, concurrency=1)
+
+    assert suspect.result(0) != os.getpid()
+    assert suspect.job().losses == 1
+
+
+def test_an_app_that_no_module_knows_cannot_be_sent_to_another_process():
+    from penstock import Penstock, PenstockError
+
+    with pytest.raises(PenstockError, match="found by name"):
+        Penstock().address()
