@@ -44,10 +44,10 @@ def work(site: Site) -> Iterator[Workload]:
 
 
 @pytest.fixture
-def report(request: pytest.FixtureRequest) -> Iterator[list[str]]:
+def report(request: pytest.FixtureRequest) -> list[str]:
     """Lines that are printed when all is over, under the name of the proof."""
     tables = request.config.stash.setdefault(TABLES, {})
-    yield tables.setdefault(request.node.originalname or request.node.name, [])
+    return tables.setdefault(request.node.originalname or request.node.name, [])
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

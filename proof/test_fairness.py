@@ -51,7 +51,9 @@ def test_a_newcomer_is_claimed_next_whatever_the_backlog_of_another(store, name,
     served = claim(store, worker, 10, turn)
 
     milliseconds = (time.monotonic() - began) * 1000
-    report.append(f"{store.database.dialect}: {name} against {BACKLOG} jobs, claimed in the next claim, {milliseconds:.1f} ms")
+    report.append(
+        f"{store.database.dialect}: {name} against {BACKLOG} jobs, claimed in the next claim, {milliseconds:.1f} ms"
+    )
     assert served.count(name) == 1
     assert len(served) == 10
     assert milliseconds < SLOWEST_CLAIM_MS

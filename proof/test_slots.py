@@ -47,7 +47,7 @@ def test_eight_schedulers_open_each_slot_of_a_week_once(site, work, report):
             wait_until(lambda moment=moment: work.app.store.schedules.next_due() > moment)
 
     facts = Facts.read(work.app.store)
-    due = dict.fromkeys(("all", "alone"), set(moments(WEEK_SLOTS)))
+    due = {name: set(moments(WEEK_SLOTS)) for name in ("all", "alone")}
     verdict = check(Evidence(facts, work.diary.read(), due_slots=due, drained=False))
     raced = Counter(entry.more["slots"] for entry in work.diary.of("opened"))
     report.append(
@@ -55,7 +55,10 @@ def test_eight_schedulers_open_each_slot_of_a_week_once(site, work, report):
         f"{time.monotonic() - began:.0f} s; {raced[0]} races lost; {dispositions(facts)}; {verdict}"
     )
     assert verdict.wrong == []
-    assert dispositions(facts) == {"all": {"fired": WEEK_SLOTS}, "alone": {"fired": 1, "skipped_overlap": WEEK_SLOTS - 1}}
+    assert dispositions(facts) == {
+        "all": {"fired": WEEK_SLOTS},
+        "alone": {"fired": 1, "skipped_overlap": WEEK_SLOTS - 1},
+    }
     assert len(facts.jobs) == WEEK_SLOTS + 1
 
 
@@ -78,7 +81,7 @@ def test_three_days_of_downtime_are_caught_up_as_configured(site, work, report):
         wait_until(lambda: work.app.store.schedules.next_due() > site.clock.now())
 
     facts = Facts.read(work.app.store)
-    verdict = check(Evidence(facts, due_slots=dict.fromkeys(words, set(moments(DOWNTIME_SLOTS))), drained=False))
+    verdict = check(Evidence(facts, due_slots={name: set(moments(DOWNTIME_SLOTS)) for name in words}, drained=False))
     at_once = max(entry.more["slots"] for entry in work.diary.of("opened"))
     report.append(f"{site.database}: {dispositions(facts)}; at most {at_once} slots in one transaction; {verdict}")
     assert verdict.wrong == []

@@ -160,9 +160,9 @@ def page_of(verdicts: list[Verdict]) -> str:
     lines = [
         "# Guards and the tests that miss them",
         "",
-        "`make mutants` removes each guard of the engine in turn, in a copy of the sources, and runs the tests that stand",
-        "for it. A guard is worth what its tests notice: every line below names the first test that turned red. This page",
-        "is written by that command.",
+        "`make mutants` removes each guard of the engine in turn, in a copy of the sources, and runs the tests that",
+        "stand for it. A guard is worth what its tests notice: every line below names the first test that turned red.",
+        "This page is written by that command.",
     ]
     for group in dict.fromkeys(verdict.trial.group for verdict in verdicts):
         lines += ["", f"## {group.capitalize()}", "", "| guard removed | database | test that turned red |"]

@@ -118,11 +118,14 @@ def _trigger(world: World, store: Store) -> Acts[None]:
 
 def spec(world: World) -> ScheduleSpec:
     """The schedule of this seed."""
-    rng = world.options.seed
-    overlap = "allow" if rng % 2 else "skip"
-    grace = None if rng % 3 else 600
+    seed = world.options.seed
     return ScheduleSpec.declare(
-        SCHEDULE, "*/5 * * * *", "note", coalesce=bool(rng % 5), overlap=overlap, misfire_grace=grace
+        SCHEDULE,
+        "*/5 * * * *",
+        "note",
+        coalesce=bool(seed % 5),
+        overlap="allow" if seed % 2 else "skip",
+        misfire_grace=None if seed % 3 else 600,
     )
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from penstock.client.context import Context
 from penstock.engine.job import Lease
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -33,10 +34,16 @@ def call(verb: str, act: Callable[[], T], leases: Sequence[Lease] = (), workers:
 
 
 class SteppedContext(Context):
-    """A run's context that stops before each step that the store takes: its doors return generators."""
+    """A run's context that stops before each step that the store takes."""
+
+    def take(self, door: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Acts[T]:
+        """Go through one of its doors, a step at a time."""
+        steps: Any = door(*args, **kwargs)
+        answer: T = yield from steps
+        return answer
 
     def _walk(self, steps: Generator[Any, Any, T]) -> Any:
-        return self._stepped(steps)
+        return self._stepped(steps)  # what a plain context would do at once
 
     def _stepped(self, steps: Generator[Any, Any, T]) -> Acts[T]:
         try:

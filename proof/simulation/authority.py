@@ -17,8 +17,8 @@ from proof.simulation.acts import Act
 LEASED = {"run", "renew", "settle"}
 MAKES_JOBS = {"enqueue", "requeue", "open", "declare", "run"}
 _COLUMNS = (
-    "id, state, fence, attempts, deferrals, run_at, waiting_on, worker_id, lease_expires_at, deadline_at, cancel_reason, "
-    "progress"
+    "id, state, fence, attempts, deferrals, run_at, waiting_on, worker_id, lease_expires_at, deadline_at, "
+    "cancel_reason, progress, concurrency_key, concurrency_limit"
 )
 
 
@@ -37,6 +37,8 @@ class Row(NamedTuple):
     deadline_at: int | None
     cancel_reason: str | None
     progress: str | None
+    key: str | None
+    limit: int | None
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,8 @@ class Snapshot:
     history: dict[str, tuple[Any, ...]]
     owned: dict[tuple[Any, ...], tuple[Any, ...]]
     """Effects, stages and rows of commits: whose they are (job and fence) and what they say."""
-    permits: dict[tuple[str, int], tuple[str, int, int | None]]
-    """(key, number) to (job, fence, limit)."""
+    permits: dict[tuple[str, int], tuple[str, int]]
+    """(key, number) to (job, fence)."""
 
     @classmethod
     def of(cls, store: Store) -> Snapshot:
@@ -60,13 +62,16 @@ def _look(connection: Any) -> Snapshot:
     jobs = (Row(*row) for row in connection.execute(f"select {_COLUMNS} from penstock_jobs"))
     history = connection.execute("select id, state, reason, fence, result, requeued_to from penstock_history")
     effects = connection.execute("select 'effect', tenant || key, job_id, fence, state, result from penstock_effects")
-    stages = connection.execute("select 'stage', tenant || job_key, generation, job_id, fence, stage from penstock_stages")
-    rows = connection.execute("select 'row', owner, job_id, fence, count(*) from proof_sink group by 1, 2, 3, 4")
-    permits = connection.execute(
-        "select p.key, p.number, p.job_id, p.fence, j.concurrency_limit from penstock_permits p "
-        "left join penstock_jobs j on j.id = p.job_id"
+    stages = connection.execute(
+        "select 'stage', tenant || job_key, generation, job_id, fence, stage from penstock_stages"
     )
-    owned = {row[:2]: row[2:] for row in effects} | {row[:3]: row[3:] for row in stages} | {row[:2]: row[2:] for row in rows}
+    rows = connection.execute("select 'row', owner, job_id, fence, count(*) from proof_sink group by 1, 2, 3, 4")
+    permits = connection.execute("select key, number, job_id, fence from penstock_permits")
+    owned = (
+        {row[:2]: row[2:] for row in effects}
+        | {row[:3]: row[3:] for row in stages}
+        | {row[:2]: row[2:] for row in rows}
+    )
     return Snapshot(
         {job.id: job for job in jobs},
         {row[0]: row[1:] for row in history},
@@ -197,12 +202,14 @@ def _owned(act: Act, before: Snapshot, after: Snapshot) -> Iterator[str]:
 
 
 def _permits(before: Snapshot, after: Snapshot) -> Iterator[str]:
-    """I17: a permit is held by a job that runs under its fence, and there are never more than the limit."""
-    for (key, number), (job, fence, limit) in after.permits.items():
+    """I17: a permit is held by a job that runs under its fence, and no more run under a key than its limit."""
+    for (key, number), (job, fence) in after.permits.items():
         if not _is_current(after, job, fence):
             yield f"I17: permit {number} of {key} is held by {job} under fence {fence}, which does not run"
-        elif limit is not None and number > limit:
-            yield f"I17: permit {number} of {key} is above its limit {limit}"
-    for key, (job, fence, _) in before.permits.items():
-        if key not in after.permits and _is_current(after, job, fence):
-            yield f"I17: permit {key} was taken from {job} while it runs under fence {fence}"
+    for permit, (job, fence) in before.permits.items():
+        if permit not in after.permits and _is_current(after, job, fence):
+            yield f"I17: permit {permit} was taken from {job} while it runs under fence {fence}"
+    running = [job for job in after.jobs.values() if job.state == "running"]
+    for (shared, limit), jobs in Counter((job.key, job.limit) for job in running).items():
+        if limit is not None and jobs > limit:
+            yield f"I17: {jobs} jobs run under {shared}, whose limit is {limit}"

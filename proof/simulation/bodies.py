@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from penstock import Retryable, Throttled, Tx
 from penstock.engine.job import NewJob, Unique
@@ -28,48 +29,49 @@ class Bodies:
         }
 
     def _note(self, ctx: SteppedContext) -> Acts[int]:
-        yield from ctx.progress(0.5)  # type: ignore[misc]
+        yield from ctx.take(ctx.progress, 0.5, note=f"under fence {ctx.job.fence}")
         return 1
 
     def _pipeline(self, ctx: SteppedContext) -> Acts[int]:
         yield from self._charge_once(ctx)
-        yield from ctx.stage("FETCHED", MACHINE)  # type: ignore[misc]
-        return (yield from ctx.commit("save", self._save))
+        yield from ctx.take(ctx.stage, "FETCHED", MACHINE)
+        return (yield from ctx.take(ctx.commit, "save", self._save))
 
     def _settling(self, ctx: SteppedContext) -> Acts[int]:
         yield from self._charge_once(ctx)
-        return (yield from ctx.commit("save", self._save, settle=True))
+        return (yield from ctx.take(ctx.commit, "save", self._save, settle=True))
 
     def _failing(self, ctx: SteppedContext) -> Acts[int]:
         yield from self._charge_once(ctx)
         if ctx.job.attempts == 1:
             raise Retryable("not yet")
-        return (yield from ctx.commit("save", self._save))
+        return (yield from ctx.take(ctx.commit, "save", self._save))
 
     def _snoozing(self, ctx: SteppedContext) -> Acts[int]:
         yield from self._charge_once(ctx)
         if ctx.job.deferrals == 0:
             raise Throttled("come back", after=20)
-        return (yield from ctx.commit("save", self._save))
+        return (yield from ctx.take(ctx.commit, "save", self._save))
 
     def _careful(self, ctx: SteppedContext) -> Acts[int]:
         """An effect that nobody can look up and that must not happen twice."""
-        yield from ctx.effect("dare", self._act, "dare", owner_of(ctx.job), at_most_once=True)
+        yield from ctx.take(ctx.effect, "dare", self._act, "dare", owner_of(ctx.job), at_most_once=True)
         return 1
 
     def _doomed(self, ctx: SteppedContext) -> Acts[int]:
-        yield from ctx.progress(0.1)  # type: ignore[misc]
+        yield from ctx.take(ctx.progress, 0.1)
         raise Retryable("never")
 
     def _charge_once(self, ctx: SteppedContext) -> Acts[int]:
         key = owner_of(ctx.job)
-        return (yield from ctx.effect("charge", self._act, "charge", key, recover=lambda _: self._found(key)))
+        found = partial(self._found, key)
+        return (yield from ctx.take(ctx.effect, "charge", self._act, "charge", key, recover=found))
 
     def _act(self, event: str, key: str) -> int:
         self._world.outside.write(event, key)
         return 1
 
-    def _found(self, key: str) -> int | None:
+    def _found(self, key: str, _effect_key: str) -> int | None:
         found = any(entry.job == key for entry in self._world.outside.of("charge"))
         self._world.seen["an effect in doubt was adopted" if found else "an effect in doubt had not happened"] += 1
         return 1 if found else None

@@ -25,7 +25,7 @@ FIVE_MINUTES = 300 * SECOND
 Begin = Callable[[Store], Acts[None]]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Actor:
     """A process: what it does, its view of the database, and where it stands."""
 
@@ -72,7 +72,8 @@ class Campaign:
 
     def run(self) -> Outcome:
         """Both phases, and the verdict."""
-        for self._step in range(self._world.options.steps):
+        for _ in range(self._world.options.steps):
+            self._step += 1
             self._pass_time()
             self._go_on(self._choose(), faults=True)
         due = self._make_good()
@@ -194,7 +195,8 @@ class Campaign:
         self._open_slots()
         owed_until = self._latest
         self._actors = [actor for actor in self._actors if not actor.name.startswith("scheduler")]
-        for self._step in range(self._step + 1, self._step + DRAIN_STEPS):
+        for _ in range(DRAIN_STEPS):
+            self._step += 1
             waiting = _next_due(self._world.store)
             if waiting is None:
                 break
@@ -205,10 +207,9 @@ class Campaign:
 
     def _open_slots(self) -> None:
         """The last look at the schedule, by a scheduler that nothing happens to."""
-        for actor in self._actors:
-            if actor.name.startswith("scheduler"):
-                for _ in range(20):
-                    self._go_on(actor, faults=False)
+        for _ in range(40):
+            schedulers = [actor for actor in self._actors if actor.name.startswith("scheduler")]
+            self._go_on(schedulers[0], faults=False)
 
     def _owed(self, until: int) -> dict[str, set[int]]:
         """The slots of the schedule by arithmetic, from its declaration on."""

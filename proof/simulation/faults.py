@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from penstock.clock import Clock
 from penstock.errors import DatabaseUnavailable
-from penstock.stores.connection import Connection, Database
+from penstock.stores.connection import Bell, Connection, Database
 from proof.simulation.options import Fault
 
 T = TypeVar("T")
@@ -24,15 +24,11 @@ class FaultyDatabase:
 
     def __init__(self, inner: Database) -> None:
         self._inner = inner
+        self.clock: Clock = inner.clock
         self.next_fault: Fault | None = None
         """What goes wrong at the next transaction."""
         self.die_at_statement = 1
         self._dead = False
-
-    @property
-    def clock(self) -> Clock:
-        """The clock of everybody."""
-        return self._inner.clock
 
     def transact(self, work: Callable[[Connection], T]) -> T:
         """Run work in one transaction, unless something goes wrong before, in or after it."""
@@ -57,6 +53,10 @@ class FaultyDatabase:
             self._die()
         return self._inner.read(work)
 
+    def bell(self) -> Bell:
+        """What rings when somebody writes; nobody listens here, for the seed decides who goes on."""
+        return self._inner.bell()
+
     def close(self) -> None:
         """Close what is open."""
         self._inner.close()
@@ -67,7 +67,7 @@ class FaultyDatabase:
         return self.next_fault, None
 
     def _die_inside(self, connection: Connection, work: Callable[[Connection], Any]) -> None:
-        work(_Dying(connection, self.die_at_statement))  # type: ignore[arg-type]
+        work(_Dying(connection, self.die_at_statement))
         self._die()
 
     def _die(self) -> None:

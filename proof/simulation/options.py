@@ -44,7 +44,7 @@ class Options:
 
     @classmethod
     def of(cls, seed: int) -> Options:
-        """Draw the options of a seed. Each switches on a part of the faults, so that each is seen without the others."""
+        """Draw the options of a seed. Each has a part of the faults, so that every fault is seen without the others."""
         rng = Random(seed)
         faults = [fault for fault in Fault if rng.random() < 0.6]
         return cls(

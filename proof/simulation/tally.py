@@ -59,9 +59,10 @@ class Tally:
     def report(self, seconds: float) -> str:
         """For people."""
         faults = sum(self.faults.values())
+        pace = f"{self.seeds / seconds:.0f} seeds/s, {faults / seconds:.0f} faults/s"
         lines = [
-            f"{self.seeds} seeds, {self.calls} calls of the store, {faults} faults in {seconds:.0f} s: "
-            f"{self.seeds / seconds:.0f} seeds/s, {faults / seconds:.0f} faults/s, {len(self.failed)} failed",
+            f"{self.seeds} seeds, {self.calls} calls of the store, {faults} faults in {seconds:.0f} s ({pace})",
+            f"{len(self.failed)} seeds failed; faults:",
             *(f"  {count:8} x {fault}" for fault, count in self.faults.most_common()),
             "sometimes:",
             *(f"  {self.seen[what]:8} x {what}" for what in SOMETIMES),

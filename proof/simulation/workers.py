@@ -22,7 +22,7 @@ POLICY = Retry(5, base="10 s", jitter=0.25)
 QUEUES = ("default",)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Run:
     """A job in the hands of a worker."""
 
@@ -115,25 +115,28 @@ class Worker:
                 run.context.signals.cancelled = renewal.cancelled[run.lease.id]
 
     def _settle(self) -> Acts[None]:
-        ready = [run for run in self.runs if run.over]
         self.runs = [run for run in self.runs if not run.over or run.outcome is not None]
-        told = [run for run in ready if run.outcome is not None]
+        told = [(run, run.outcome) for run in self.runs if run.over and run.outcome is not None]
         if not told:
             return
-        leases = [run.lease for run in told]
-        steps = [Settlement(run.lease, resolve(run.outcome, run.lease, POLICY, self.world.rng.random)) for run in told]
+        chance = self.world.rng.random
+        steps = [Settlement(run.lease, resolve(outcome, run.lease, POLICY, chance)) for run, outcome in told]
+        leases = [run.lease for run, _ in told]
         try:
             accepted = yield from call("settle", lambda: self.store.leases.settle(steps, self.id), leases)
         except DatabaseUnavailable:
-            for run in told:
+            for run, _ in told:
                 run.unsure = True
             raise
-        for run in told:
-            if run.lease.id not in accepted and run.unsure:
-                mine = yield from call("look", lambda run=run: self.store.leases.ended_by(run.lease))  # type: ignore[misc]
-                self.world.seen["a lost reply was found to be a success"] += mine
-            self.runs.remove(run)
-            self.world.diary.write("run.end", run.lease.id, run.lease.fence)
+        for run, _ in told:
+            yield from self._let_go(run, accepted=run.lease.id in accepted)
+
+    def _let_go(self, run: Run, *, accepted: bool) -> Acts[None]:
+        """After a lost reply a refusal may be our own success: that is looked up, never guessed."""
+        if run.unsure and not accepted:
+            mine = yield from call("look", lambda: self.store.leases.ended_by(run.lease))
+            self.world.seen["a lost reply was found to be a success"] += mine
+        self.runs.remove(run)
 
     def _release(self) -> Acts[None]:
         """As a worker that is told to stop: everything is given back."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from penstock import Context, LeaseLost
@@ -76,8 +77,8 @@ class Afterlife:
         self._try("store", "stage", lambda: store.effects.move(lease, MACHINE, "SAVED"))
         self._try("store", "release", lambda: store.leases.settle([Settlement(lease, RELEASE)]))
         for verb, outcome in OUTCOMES.items():
-            step = resolve(outcome, lease, Retry(), lambda: 0.5)
-            self._try("store", verb, lambda step=step: store.leases.settle([Settlement(lease, step)]))
+            settlement = Settlement(lease, resolve(outcome, lease, Retry(), lambda: 0.5))
+            self._try("store", verb, partial(store.leases.settle, [settlement]))
 
     def _key(self) -> str:
         """The key of the effect that this run had begun and its successor now does."""

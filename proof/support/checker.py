@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from proof.support.diary import Entry
 from proof.support.facts import EventFact, Facts, JobFact
@@ -88,7 +89,9 @@ def check(evidence: Evidence) -> Verdict:
         duplicated=[*_runs_twice(diary), *_acts_twice(evidence.outside), *_rows_twice(facts)],
         recovered=sorted(job for job in meant - told if job in jobs),
         stuck=sorted(_stuck(facts)) if evidence.drained else [],
-        stale_accepted=[f"{e.more['verb']} of {e.job} under fence {e.fence}" for e in _stale(diary) if e.more["accepted"]],
+        stale_accepted=[
+            f"{e.more['verb']} of {e.job} under fence {e.fence}" for e in _stale(diary) if e.more["accepted"]
+        ],
         stale_refused=sum(not entry.more["accepted"] for entry in _stale(diary)),
         slot_dup=_slot_dup(facts),
         slot_missing=_slot_missing(facts, evidence.due_slots),
@@ -176,7 +179,7 @@ def _one_job_per_key(facts: Facts) -> Iterator[str]:
     active = [job for job in facts.jobs if job.unique_scope == "while_active" and not job.is_final]
     first = [job for job in facts.jobs if job.requeued_from is None]
     forever = [job for job in first if job.unique_scope == "forever"]
-    keys = {
+    keys: dict[str, Counter[Any]] = {
         "active": Counter((job.tenant, job.task, job.unique_key) for job in active),
         "forever": Counter((job.tenant, job.task, job.unique_key) for job in forever),
         "planned": Counter((job.tenant, job.job_key) for job in first),

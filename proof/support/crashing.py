@@ -80,7 +80,7 @@ def _watch(kind: type[Any], methods: tuple[str, ...], reach: Reach) -> None:
     def init(self: Any, raw: Any) -> None:
         made(self, _Watched(raw, reach))
 
-    kind.__init__ = init  # type: ignore[misc]
+    kind.__init__ = init
     for method in methods:
         setattr(kind, method, _watched(getattr(kind, method), names, reach))
 

@@ -44,8 +44,8 @@ class Diary:
     def _entries(self) -> Iterator[Entry]:
         for line in self.path.read_text("utf-8").splitlines():
             values = json.loads(line)
-            known = [values.pop(name) for name in ("event", "pid", "job", "fence")]
-            yield Entry(*known, more=values)
+            event, pid, job, fence = (values.pop(name) for name in ("event", "pid", "job", "fence"))
+            yield Entry(event, pid, job, fence, values)
 
     def close(self) -> None:
         """Let the file go."""

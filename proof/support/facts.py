@@ -7,7 +7,10 @@ from typing import Any
 
 from penstock.stores.store import Store
 
-_JOB = "id, tenant, task, attempts, max_attempts, deferrals, losses, fence, job_key, unique_key, unique_scope, requeued_from"
+_JOB = (
+    "id, tenant, task, attempts, max_attempts, deferrals, losses, fence, job_key, unique_key, unique_scope, "
+    "requeued_from"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,7 @@ class Facts:
     events: list[EventFact] = field(default_factory=list)
     sink: list[tuple[str, str, int]] = field(default_factory=list)
     """(owner, job, fence): the rows that commits wrote."""
+
     @classmethod
     def read(cls, store: Store) -> Facts:
         """Look at everything in one transaction."""
@@ -84,11 +88,11 @@ def _read(connection: Any, now: int | None) -> Facts:
     return Facts(
         now=_clock(ask, connection.dialect) if now is None else now,
         jobs=[JobFact(*row) for row in [*active, *final]],
-        effects=ask("select tenant, key, job_key, name, state, fence from penstock_effects"),  # type: ignore[arg-type]
-        permits=ask("select key, number, job_id, fence from penstock_permits"),  # type: ignore[arg-type]
-        slots=ask("select schedule, scheduled_for, disposition, job_id from penstock_slots"),  # type: ignore[arg-type]
+        effects=ask("select tenant, key, job_key, name, state, fence from penstock_effects"),
+        permits=ask("select key, number, job_id, fence from penstock_permits"),
+        slots=ask("select schedule, scheduled_for, disposition, job_id from penstock_slots"),
         events=[EventFact(*row) for row in events],
-        sink=ask("select owner, job_id, fence from proof_sink") if _has_sink(ask, connection.dialect) else [],  # type: ignore[arg-type]
+        sink=ask("select owner, job_id, fence from proof_sink") if _has_sink(ask, connection.dialect) else [],
     )
 
 

@@ -1,6 +1,6 @@
 """A scheduler process of a proof: it opens whatever is due, as fast as it can, until it is told to stop.
 
-    python -m proof.support.scheduler NAME
+python -m proof.support.scheduler NAME
 """
 
 from __future__ import annotations

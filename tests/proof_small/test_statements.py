@@ -93,8 +93,9 @@ def test_a_number_of_a_permit_has_one_holder(store, worker, make_job):
 
 
 @pytest.fixture
-def effect(store, clock, worker, a_job):
+def effect(store, clock, worker, make_job):
     """An effect in the hands of the second run of its job."""
+    make_job()
     store.effects.begin(claim_one(store, worker), "k", "charge")
     lose(store, clock)
     second = claim_one(store, worker)
