@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from penstock import Penstock, PenstockError
 from penstock.engine.ids import new_id
 from penstock.engine.transitions import State
 from penstock.stores import migrations
@@ -70,7 +71,5 @@ def test_a_job_whose_worker_died_under_it_runs_in_a_process_of_its_own(moved):
 
 
 def test_an_app_that_no_module_knows_cannot_be_sent_to_another_process():
-    from penstock import Penstock, PenstockError
-
     with pytest.raises(PenstockError, match="found by name"):
         Penstock().address()
