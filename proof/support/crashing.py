@@ -14,8 +14,10 @@ and by whatever a task says about itself ("run: at its beginning").
 from __future__ import annotations
 
 import os
+import re
 import signal
 from importlib.resources import files
+from multiprocessing import parent_process
 from typing import Any
 
 from penstock.stores.books import book
@@ -49,13 +51,31 @@ class Death:
         if point == self._point:
             self._left -= 1
             if self._left == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
+                die()
+
+
+def die() -> None:
+    """Kill this process; a child takes the worker that it belongs to with it, as a loss of power would."""
+    if parent_process() is not None:
+        os.kill(os.getppid(), signal.SIGKILL)
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def watch(reach: Reach) -> None:
     """Report every entry and every commit of this process, on both databases."""
     _watch(SqliteConnection, ("all", "each"), reach)
     _watch(PostgresConnection, ("all",), reach)  # its `each` is an `all` with arrays
+
+
+def writing_entries() -> set[str]:
+    """The entries that change something, on either database."""
+    changes = re.compile(r"\b(insert into|update|delete from)\b")
+    return {
+        f"{noun}.{name}"
+        for noun in _nouns("sqlite")
+        for name, entry in book(PACKAGE, "sqlite", noun).items()
+        if any(changes.search(statement) for statement in entry)
+    }
 
 
 def entry_names() -> dict[int, str]:

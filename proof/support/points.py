@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from proof.support.site import Site
-from proof.support.workload import Workload
+from proof.support.workload import Workload, go
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Point:
     at: str
     """The name that the process reports (see `crashing`)."""
     work: str = "pipeline"
-    """The task whose job leads there; `slot` for a schedule, `lost` for a job whose first worker was killed."""
+    """The task whose job leads there; `slot` for a schedule, `lost` or `doubt` where a first worker was killed."""
     nth: int = 1
     only: str = ""
     """The one database that has this point, where the other's entry is a single statement."""
@@ -37,6 +37,8 @@ def _said(act: str, *moments: str, work: str = "pipeline") -> list[Point]:
 
 
 POINTS: list[Point] = [
+    *_around("start", "workers.register"),
+    *_around("heartbeat", "workers.seen"),
     *_around("claim", "jobs.claim"),
     *_around("permit", "jobs.take_permit"),
     *_said("run", "at its beginning", "between effect and commit", "at its end"),
@@ -44,6 +46,7 @@ POINTS: list[Point] = [
     *_around("effect begin", "effects.begin"),
     *_said("effect", "in the function, before it acts", "in the function, after it acted"),
     *_around("effect settle", "effects.settle"),
+    *_around("effect taken over", "effects.begin_again", "doubt"),
     *_around("stage", "effects.put_stage"),
     *_said("commit", "in the function, before its rows", "in the function, after its rows"),
     *_around("commit", "effects.begin", nth=2),
@@ -52,19 +55,31 @@ POINTS: list[Point] = [
     *_around("settle", "jobs.settle"),
     Point("settle", "inside jobs.settle", only="sqlite"),
     *_around("free permit", "jobs.free_permits"),
+    *_around("wake", "jobs.wake"),
+    *_around("renew", "jobs.renew", "lingering"),
     *_around("retry", "jobs.put_back", "failing"),
+    *_around("event", "events.record", "failing", nth=2),
     *_around("snooze", "jobs.put_back", "snoozing"),
     *_around("reap", "jobs.stale", "lost"),
     *_around("reap", "jobs.put_back", "lost"),
+    *_around("slot", "schedules.declare", "slot"),
     *_around("slot", "schedules.advance", "slot"),
     *_around("slot", "schedules.open_slot", "slot"),
     *_around("slot", "jobs.enqueue", "slot"),
+    *_around("stop", "workers.stopped"),
 ]
+FIRST_DEATHS = {"lost": "run: at its beginning", "doubt": "effect: in the function, after it acted"}
+"""Work that begins with a death of its own: where the worker before the one that is swept was killed."""
+
+
+def swept_entries() -> set[str]:
+    """The statements around which a worker is killed."""
+    return {point.at.split()[-1] for point in POINTS if point.at.startswith("before ")}
 
 
 def expected_jobs(point: Point) -> int:
-    """How many jobs are there in the end: one is enqueued, or one slot fires."""
-    return 1 if point.work == "slot" else 3
+    """How many jobs are there in the end."""
+    return 1 if point.work in {"slot", "lingering"} else 3
 
 
 def lead_to(point: Point, site: Site, work: Workload) -> None:
@@ -74,5 +89,6 @@ def lead_to(point: Point, site: Site, work: Workload) -> None:
         work.app.declare_schedules()
         site.clock.advance(5 * 60)
         return
-    task = work.pipeline if point.work == "lost" else getattr(work, point.work)
+    task = work.pipeline if point.work in FIRST_DEATHS else getattr(work, point.work)
     work.enqueue(task, range(expected_jobs(point)))
+    site.raise_flag(go(2))  # a lingering run is let go once its first worker is dead

@@ -6,7 +6,7 @@ import signal
 
 from proof.support.checker import Evidence, Verdict, check
 from proof.support.facts import Facts
-from proof.support.points import Point, lead_to
+from proof.support.points import FIRST_DEATHS, Point, lead_to
 from proof.support.site import HOST_VARIABLE, NTH_VARIABLE, POINT_VARIABLE, SCHEDULE_VARIABLE, START, WORKER, Site
 from proof.support.workload import SCHEDULE, Workload
 
@@ -20,8 +20,8 @@ def kill_at(site: Site, work: Workload, point: Point, *, elsewhere: bool = True)
     words = {HOST_VARIABLE: "elsewhere"} if elsewhere else {}
     if point.work == "slot":
         words[SCHEDULE_VARIABLE] = "1"
-    if point.work == "lost":
-        _die(site, "run: at its beginning", words)
+    if first := FIRST_DEATHS.get(point.work):
+        _die(site, first, words)
         site.clock.advance(PAST_THE_LEASE_SECONDS)
     _die(site, point.at, words | {NTH_VARIABLE: str(point.nth)})
 

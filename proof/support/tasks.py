@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from proof.support.crashing import Death
-from proof.support.site import Site
+import os
+
+from proof.support.crashing import Death, watch
+from proof.support.site import TRACE_VARIABLE, Site
 from proof.support.workload import Workload
 
 death = Death.from_environment()
+reached: set[str] = set()
+"""The points that this process came to, where it was asked to remember them."""
+if death.is_planned:
+    watch(death.reach)
+elif TRACE_VARIABLE in os.environ:
+    watch(reached.add)
+
 work = Workload(Site.from_environment(), death.reach)
 app = work.app

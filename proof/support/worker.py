@@ -12,9 +12,8 @@ import os
 import socket
 import sys
 
-from proof.support.crashing import watch
 from proof.support.site import BARRIER, BARRIER_VARIABLE, CONCURRENCY_VARIABLE, HOST_VARIABLE, SCHEDULE_VARIABLE
-from proof.support.tasks import death, work
+from proof.support.tasks import reached, work
 
 ROUNDS = 12
 ROUND_SECONDS = 3600
@@ -22,8 +21,6 @@ ROUND_SECONDS = 3600
 
 def main() -> int:
     """Work, or die trying."""
-    if death.is_planned:
-        watch(death.reach)
     if host := os.environ.get(HOST_VARIABLE):
         socket.gethostname = lambda: host
     if SCHEDULE_VARIABLE in os.environ:
@@ -31,7 +28,10 @@ def main() -> int:
     if BARRIER_VARIABLE in os.environ:
         work.diary.write("worker.ready")
         work.wait_for(BARRIER)
-    return _drain() if sys.argv[1] == "drain" else _work()
+    code = _drain() if sys.argv[1] == "drain" else _work()
+    for point in sorted(reached):
+        work.diary.write("reached", point=point)
+    return code
 
 
 def _work() -> int:

@@ -15,10 +15,11 @@ from proof.simulation.campaign import run_seed
 from proof.support.afterlife import VERBS
 from proof.support.bulk import fill
 from proof.support.checker import Evidence, check
+from proof.support.crashing import writing_entries
 from proof.support.crowd import race, schedulers, wait_until
 from proof.support.facts import Facts
-from proof.support.points import Point, expected_jobs
-from proof.support.site import START, Site
+from proof.support.points import Point, expected_jobs, swept_entries
+from proof.support.site import SCHEDULE_VARIABLE, START, TRACE_VARIABLE, WORKER, Site
 from proof.support.sweep import kill_at, make_good
 from proof.support.workload import Workload
 from proof.support.zombie import haunt, lay_to_rest
@@ -81,6 +82,23 @@ def test_a_killed_worker_loses_nothing_and_repeats_no_effect(site, work, point):
 
     assert verdict.wrong == []
     assert [job.state for job in facts.jobs] == ["succeeded"] * expected_jobs(point)
+
+
+def test_every_statement_by_which_a_worker_changes_something_has_its_kill_points(sqlite_url, tmp_path):
+    """A new statement that nobody swept is noticed here."""
+    with closing(Site.prepare(sqlite_url, tmp_path)) as site, closing(Workload(site)) as work:
+        work.prepare()
+        work.keep_schedule()
+        work.app.declare_schedules()
+        for task in (work.pipeline, work.settling, work.failing, work.snoozing):
+            work.enqueue(task, range(1))
+        work.app.store.leases.claim(new_id(), ["default"], 1)  # by a worker that nobody hears of again
+        site.clock.advance(300)
+        assert site.run(WORKER, "drain", **{TRACE_VARIABLE: "1", SCHEDULE_VARIABLE: "1"}) == 0
+        reached = {entry.more["point"].removeprefix("before ") for entry in work.diary.of("reached")}
+
+    assert "jobs.put_back" in reached
+    assert (reached & writing_entries()) - swept_entries() == set()
 
 
 @pytest.mark.proves("SL-05", "SL-06", "GU-01")
