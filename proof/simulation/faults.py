@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 from penstock.clock import Clock
 from penstock.errors import DatabaseUnavailable
-from penstock.stores.connection import Bell, Connection, Database
+from penstock.stores.books import Entry
+from penstock.stores.connection import Bell, Columns, Connection, Database, Params, Row, run
 from proof.simulation.options import Fault
 
 T = TypeVar("T")
@@ -24,25 +25,30 @@ class FaultyDatabase:
 
     def __init__(self, inner: Database) -> None:
         self._inner = inner
+        self.rows_at_once = inner.rows_at_once
         self.clock: Clock = inner.clock
         self.next_fault: Fault | None = None
         """What goes wrong at the next transaction."""
         self.die_at_statement = 1
         self._dead = False
 
-    def transact(self, work: Callable[[Connection], T]) -> T:
+    def transact(self, work: Callable[[Connection], T], *, rows: int = 1) -> T:
         """Run work in one transaction, unless something goes wrong before, in or after it."""
         fault, self.next_fault = self._take_fault()
         if fault is Fault.BUSY:
             raise _unavailable("busy", unknown=False)
         if fault is Fault.DIE_INSIDE:
             self._inner.transact(lambda connection: self._die_inside(connection, work))
-        value = self._inner.transact(work)
+        value = self._inner.transact(work, rows=rows)
         if fault is Fault.DIE_AFTER:
             self._die()
         if fault is Fault.LOSE_REPLY:
             raise _unavailable("reply lost", unknown=True)
         return value
+
+    def alone(self, entry: Entry, params: Params, columns: Columns | None = None) -> list[Row]:
+        """Run one entry as a transaction of its own: it may go wrong in the same ways."""
+        return self.transact(lambda connection: run(connection, entry, params, columns))
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run work that reads: it may be refused, and has nothing to leave half done."""

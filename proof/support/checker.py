@@ -20,6 +20,8 @@ ENDS = {
 FINAL_EVENTS = {"job.completed", "job.dead_lettered", "job.cancelled", "job.skipped"}
 AFTER_THE_END = {"job.requeued", "effect.resolved", "slot.opened"}
 FIRING = {"fired", "backfilled", "manual"}
+PROCESS_DIED = "process_died"
+"""The code of a loss that was seen at once: the job was alone in a child process, and that died."""
 LEDGERED = {"pipeline", "settling", "failing", "snoozing"}
 """The tasks whose success means one effect and one commit in the ledger."""
 
@@ -230,7 +232,8 @@ def _counters_agree(job: JobFact, events: list[EventFact]) -> Iterator[str]:
     """I9: each counter is the number of events that count it."""
     names = Counter(event.name for event in events)
     refunds = names["job.snoozed"] + names["job.released"]
-    wanted = {"attempts": job.fence - refunds, "deferrals": names["job.snoozed"], "losses": names["job.lease_expired"]}
+    losses = names["job.lease_expired"] + sum(event.data.get("error_code") == PROCESS_DIED for event in events)
+    wanted = {"attempts": job.fence - refunds, "deferrals": names["job.snoozed"], "losses": losses}
     for counter, value in wanted.items():
         if getattr(job, counter) != value:
             yield f"I9: job {job.id} has {counter} {getattr(job, counter)}, and its events say {value}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +12,7 @@ _JOB = (
     "id, tenant, task, attempts, max_attempts, deferrals, losses, fence, job_key, unique_key, unique_scope, "
     "requeued_from"
 )
+_EVENT = "seq, job_id, name, fence, attempt, data"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ class EventFact:
     name: str
     fence: int | None
     attempt: int | None
+    data: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +87,14 @@ def _read(connection: Any, now: int | None) -> Facts:
 
     active = ask(f"select {_JOB}, state, null, run_at, lease_expires_at, null from penstock_jobs")
     final = ask(f"select {_JOB}, state, reason, run_at, null, requeued_to from penstock_history")
-    events = ask("select seq, job_id, name, fence, attempt from penstock_events where job_id is not null order by seq")
+    events = ask(f"select {_EVENT} from penstock_events where job_id is not null order by seq")
     return Facts(
         now=_clock(ask, connection.dialect) if now is None else now,
         jobs=[JobFact(*row) for row in [*active, *final]],
         effects=ask("select tenant, key, job_key, name, state, fence from penstock_effects"),
         permits=ask("select key, number, job_id, fence from penstock_permits"),
         slots=ask("select schedule, scheduled_for, disposition, job_id from penstock_slots"),
-        events=[EventFact(*row) for row in events],
+        events=[EventFact(*row[:-1], json.loads(row[-1])) for row in events],
         sink=ask("select owner, job_id, fence from proof_sink") if _has_sink(ask, connection.dialect) else [],
     )
 

@@ -30,7 +30,7 @@ def test_every_job_finishes_and_everything_happens_once_although_a_worker_is_kil
     assert figures["sound"] is True
     assert (figures["succeeded"], figures["outside"], figures["rows"]) == (60, 60, 60)
     assert (figures["outside_repeated"], figures["rows_repeated"]) == (0, 0)
-    assert figures["leases_taken_back"] == figures["held_when_killed"] == figures["attempts"] - 60
+    assert figures["leases_taken_back"] == figures["held_when_killed"] == figures["claims"] - 60
     assert "kill -9 first" in told
     assert list(folder.iterdir()) == []
 

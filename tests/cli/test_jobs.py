@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from penstock.client.desk import Desk
+from penstock.client.principal import Principal
 from penstock.clock import SECOND
 from penstock.engine.ids import new_id
-from tests.stores.scenes import claim_one, new_job
+from penstock.engine.outcome import Snooze
+from penstock.errors import NotFound
+from tests.stores.scenes import claim_one, new_job, settle
 
 
 def test_a_list_goes_on_where_the_page_before_ended(penstock, enqueue):
@@ -140,13 +144,62 @@ def test_a_page_after_something_that_is_no_id_is_not_found(penstock):
     assert penstock("job", "list", "--after", "nonsense").code == 3
 
 
-def test_retry_gives_a_dead_job_another_life_and_leaves_a_waiting_one_alone(penstock, dead):
+def test_retry_gives_a_dead_job_another_life(penstock, dead):
     letter = dead()
 
     made = penstock("job", "retry", letter, "--json").json
 
     assert penstock("job", "show", made["id"], "--json").json["requeued_from"] == letter
-    assert penstock("job", "retry", made["id"]).code == 4
+    assert penstock("job", "retry", letter).code == 4
+
+
+def test_retry_makes_a_job_that_waits_for_its_next_attempt_due_at_once(penstock, enqueue, work):
+    job_id = enqueue("fetch", "url=x")
+    work()
+    assert penstock("job", "why", job_id, "--json").json["code"] != "due"
+
+    answer = penstock("job", "retry", job_id, "--reason", "the server is back", "--json")
+
+    assert answer.json == {"id": job_id, "requeued_from": None, "changed": True}
+    work()
+    job = penstock("job", "show", job_id, "--json").json
+    assert job["attempts"] == 2
+    (told,) = [event for event in job["events"] if event["data"].get("reason") == "the server is back"]
+    assert (told["name"], told["data"]["delay_seconds"], told["actor"][:10]) == ("job.retry", 0, "admin:cli:")
+
+
+def test_retry_makes_a_job_due_that_was_planned_for_later_or_waits_at_a_gate(penstock, enqueue, store):
+    later = enqueue("price", "sku=A1", "--delay", "1 h")
+    assert penstock("job", "retry", later).out == "It is due now.\n"
+    gated = claim_one(store, new_id())
+    settle(store, gated, Snooze(3600, "source:shop"))
+
+    assert penstock("job", "retry", gated.id).code == 0
+    job = penstock("job", "show", gated.id, "--json").json
+    assert (job["waiting_on"], job["attempts"]) == (None, 0)
+    assert claim_one(store, new_id()).id == later
+
+
+def test_retry_leaves_alone_what_is_due_and_refuses_what_runs_or_is_done(penstock, enqueue, store):
+    job_id = enqueue("price", "sku=A1")
+    assert penstock("job", "retry", job_id, "--json").json["changed"] is False
+
+    lease = claim_one(store, new_id())
+    assert "is running" in penstock("job", "retry", job_id).err
+    settle(store, lease)
+    answer = penstock("job", "retry", job_id)
+
+    assert (answer.code, "is succeeded" in answer.err) == (4, True)
+
+
+def test_a_tenant_hurries_its_own_jobs_and_sees_no_others(enqueue, store):
+    job_id = enqueue("price", "sku=A1", "--delay", "1 h", "--tenant", "acme")
+
+    with pytest.raises(NotFound):
+        Desk(store, Principal.of_tenant("globex", "user")).retry(job_id)
+    assert store.listing.get(job_id).run_at > store.now()
+
+    assert Desk(store, Principal.of_tenant("acme", "user")).retry(job_id)
 
 
 def test_utc_shows_the_times_themselves(penstock, clock, enqueue):

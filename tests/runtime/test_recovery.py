@@ -83,12 +83,28 @@ def test_the_jobs_of_a_killed_process_come_back_at_once_and_those_of_a_live_one_
             assert second.wait(30) == 0
 
         assert [handle.result(0) for handle in handles] == [0, 1, 2]
-        assert [(handle.job().attempts, handle.job().losses) for handle in handles] == [(2, 1)] * 3
+        assert [(handle.job().attempts, handle.job().losses) for handle in handles] == [(1, 1)] * 3
         assert sorted((tmp_path / "notes").read_text().split()) == ["0", "1", "2"]
         (recovered,) = app.store.events.latest(name="worker.recovered")
         assert (recovered.data["jobs"], recovered.data["reason"]) == (3, "worker_startup_recovery")
         (lost,) = [event for event in app.desk().timeline(handles[0].id) if event.name == "job.lease_expired"]
         assert lost.data["detected_by"] == "worker_startup_recovery"
+
+
+@pytest.mark.crash
+def test_a_job_that_was_alone_in_a_killed_process_pays_for_it_with_an_attempt(url, tmp_path):
+    with closing(Penstock(url)) as app:
+
+        @app.task(lease="1 h")
+        def work(n: int) -> int: ...
+
+        handle = work.enqueue(0)
+        with a_worker(tmp_path, url):
+            eventually(lambda: has_noted(app, handle))
+        with a_worker(tmp_path, url, "quickly") as second:
+            assert second.wait(30) == 0
+
+        assert (handle.result(0), handle.job().attempts, handle.job().losses) == (0, 2, 1)
 
 
 @pytest.mark.proves("SR-05", "HB-02")

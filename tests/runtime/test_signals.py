@@ -9,6 +9,7 @@ from contextlib import closing
 import pytest
 
 from penstock import Context, Retry
+from penstock.runtime.appetite import Appetite
 from tests.runtime import importable
 from tests.runtime.importable import until_told
 from tests.runtime.waiting import eventually
@@ -102,8 +103,9 @@ def test_a_run_that_lost_its_lease_is_told_and_its_result_is_discarded_and_count
     eventually(lambda: [row.refused for row in app.store.workers.list(everyone=True)] == [1])
 
 
-def test_a_job_that_is_cancelled_while_it_waits_in_hand_is_never_begun(app, start_worker):
+def test_a_job_that_is_cancelled_while_it_waits_in_hand_is_never_begun(app, start_worker, monkeypatch):
     begun: list[int] = []
+    monkeypatch.setattr(Appetite, "ahead", property(lambda _: 1))
 
     @app.task(lease="1 s")
     def work(ctx: Context, n: int) -> None:

@@ -145,10 +145,11 @@ def test_a_job_whose_task_is_unknown_here_stays_queued_and_says_so(app, database
 @pytest.fixture
 def stubborn(app) -> Callable[[], object]:
     """A task that runs until it is allowed to end, and then says what became of its lease."""
-    let_go, told = threading.Event(), []
+    begun, let_go, told = threading.Event(), threading.Event(), []
 
     @app.task(name="stubborn")
     def run(ctx: Context) -> str:
+        begun.set()
         let_go.wait(20)
         try:
             ctx.progress(1)
@@ -156,7 +157,7 @@ def stubborn(app) -> Callable[[], object]:
             told.append("lost")
         return "done"
 
-    run.let_go, run.told = let_go, told
+    run.begun, run.let_go, run.told = begun, let_go, told
     yield run
     let_go.set()
 
@@ -165,7 +166,7 @@ def stubborn(app) -> Callable[[], object]:
 def test_a_stop_gives_back_what_does_not_end_in_time_and_burns_no_attempt(app, start_worker, stubborn):
     handle = stubborn.enqueue()
     worker = start_worker(grace=0.05)
-    eventually(lambda: handle.state() == "running")
+    eventually(stubborn.begun.is_set)
 
     worker.stop()
     eventually(lambda: handle.state() == "queued")
@@ -180,7 +181,7 @@ def test_a_stop_gives_back_what_does_not_end_in_time_and_burns_no_attempt(app, s
 def test_a_stop_lets_runs_finish_within_the_grace_and_claims_nothing_more(start_worker, stubborn):
     first = stubborn.enqueue()
     worker = start_worker(grace=20)
-    eventually(lambda: first.state() == "running")
+    eventually(stubborn.begun.is_set)
 
     worker.stop()
     time.sleep(0.3)  # a claim that was under way is over
@@ -296,7 +297,10 @@ def test_a_worker_may_be_told_to_leave_schedules_alone(app, start_worker, schedu
     for statement in (owe_slots, lose_leases):
         app.store.database.transact(lambda connection, statement=statement: connection.execute(statement))
 
-    eventually(lambda: handle.state() == "queued")  # the sweep comes after the slots
+    eventually(lambda: handle.state() == "queued")  # the sweep comes after the slots, which it may have just missed
+    app.store.leases.claim(new_id(), ["default"], 5)
+    app.store.database.transact(lambda connection: connection.execute(lose_leases))
+    eventually(lambda: handle.job().losses == 2)
     assert len(app.desk().page().jobs) == jobs
 
 

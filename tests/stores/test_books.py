@@ -8,10 +8,12 @@ from importlib.resources import files
 import pytest
 
 from penstock.stores.books import book
+from penstock.stores.sqlite.connection import with_table
 from tests.stores.scenes import START
 
 NOUNS = sorted(entry.name.removesuffix(".sql") for entry in (files("penstock.stores") / "sqlite" / "books").iterdir())
-_PARAMETER = {"sqlite": re.compile(r"(?<![:\w]):([a-z]\w*)"), "postgres": re.compile(r"%\((\w+)\)s")}
+_PARAMETER = {"sqlite": re.compile(r"(?:(?<![:\w]):|\btold\.)([a-z]\w*)"), "postgres": re.compile(r"%\((\w+)\)s")}
+"""On SQLite the arrays of a batch are the columns of a table."""
 ONE_BY_ONE = {"batch"}
 """SQLite claims pair by pair, and counts the batch itself."""
 
@@ -42,10 +44,19 @@ def test_a_book_has_the_same_entries_with_the_same_parameters_in_both_dialects(n
 @pytest.mark.parametrize("noun", NOUNS)
 def test_every_statement_can_be_prepared_as_it_stands(store, noun):
     """With nothing but NULLs: the types of the parameters are known without their values."""
-    for name, entry in book("penstock.stores", store.database.dialect, noun).items():
+    dialect = store.database.dialect
+    for name, entry in book("penstock.stores", dialect, noun).items():
         for statement in entry:
-            unset = dict.fromkeys(parameters(store.database.dialect, [statement]))
-            store.database.read(lambda c, s=statement, p=unset: c.execute(f"explain {s}", p)), name
+            if statement.startswith("copy"):
+                continue  # a command for rows, which has no plan
+            names = parameters(dialect, [statement])
+            text = (
+                with_table(statement, tuple(sorted(names)))
+                if dialect == "sqlite" and "told" in statement
+                else statement
+            )
+            unset = [None] * (text.count("?") if dialect == "sqlite" else 0) or {**dict.fromkeys(names), "told": None}
+            store.database.read(lambda c, s=text, p=unset: c.execute(f"explain {s}", p)), name
 
 
 def test_entries_that_nobody_reads_are_not_kept():

@@ -10,7 +10,6 @@ from penstock.clock import SECOND
 from penstock.engine.job import Unique
 from penstock.engine.transitions import State
 from penstock.errors import DuplicateMismatch
-from penstock.stores import jobs as jobs_module
 from penstock.stores.listing import JobFilter
 from tests.stores.scenes import DAY, HOUR, START, claim, count, ids, new_job
 
@@ -81,7 +80,7 @@ def test_an_enqueue_of_nothing_writes_nothing(store):
 
 @pytest.mark.parametrize("more", [-1, 0, 1])
 def test_a_long_enqueue_is_written_in_chunks_and_answered_whole(store, monkeypatch, more):
-    monkeypatch.setattr(jobs_module, "CHUNK", 10)
+    monkeypatch.setattr(store.database, "rows_at_once", 10)
     jobs = [new_job() for _ in range(20 + more)]
 
     assert [one.id for one in store.jobs.enqueue(jobs)] == ids(jobs)

@@ -42,7 +42,7 @@ class Figures:
     outside_repeated: int
     rows: int
     rows_repeated: int
-    attempts: int
+    claims: int
     held_when_killed: int
     leases_taken_back: int
     effects_in_doubt: int
@@ -68,7 +68,7 @@ class Figures:
             ("  of these a second time", self.rows_repeated, _verdict(not self.rows_repeated)),
             ("jobs held by the killed worker", self.held_when_killed, ""),
             ("leases taken back", self.leases_taken_back, ""),
-            ("runs in all", self.attempts, ""),
+            ("claims in all", self.claims, ""),
             ("effects cut off in the middle, and looked up", self.effects_in_doubt, ""),
             ("seconds", f"{self.seconds:.1f}", ""),
         ]
@@ -176,7 +176,7 @@ class Scene:
             outside_repeated=outside.total() - len(outside),
             rows=len(parcels),
             rows_repeated=parcels.total() - len(parcels),
-            attempts=sum(job.attempts for job in jobs),
+            claims=sum(job.fence for job in jobs),
             held_when_killed=held,
             leases_taken_back=sum(job.losses for job in jobs),
             effects_in_doubt=sum(row.kind == "effect" and row.tries > 1 for row in effects),

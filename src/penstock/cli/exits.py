@@ -17,6 +17,7 @@ class Exit(IntEnum):
     NOTHING_TO_DO = 6
     DATABASE = 69
     STILL_RUNNING = 75
+    WORN_OUT = 76
     INTERRUPTED = 130
 
 
@@ -29,6 +30,7 @@ MEANINGS: dict[Exit, str] = {
     Exit.PROBLEMS: "`doctor` or `db verify` found a problem.",
     Exit.NOTHING_TO_DO: "`worker --once` found no job that is due.",
     Exit.DATABASE: "The database cannot be reached, cannot be written, or has another schema.",
-    Exit.STILL_RUNNING: "The job that was waited for is not finished after `--timeout`. It goes on.",
+    Exit.STILL_RUNNING: "What was waited for, a job or a `queue drain`, is not finished after `--timeout`. It goes on.",
+    Exit.WORN_OUT: "The worker lost half of its threads to tasks that never return, and drained. Start a new one.",
     Exit.INTERRUPTED: "Interrupted from the keyboard.",
 }

@@ -105,12 +105,19 @@ def why(site: Site, job_id: str) -> None:
 @click.option("--reason", default="", help="Why; it is recorded.")
 @click.pass_obj
 def retry(site: Site, job_id: str, reason: str) -> None:
-    """Give a dead job another life: the same as `dead requeue ID`.
+    """Run a job again now: one that waits is due at once, a dead one gets another life.
 
-    A job that waits for its next attempt runs by itself; this is for dead letters only.
+    What it waited for does not matter: a retry, a snooze, a later time. Its attempts and its deadline stay as they are.
+    For a dead letter this is the same as `dead requeue ID`, and prints the id of the new job.
     """
-    made = site.desk(site.principal(reason)).requeue(job_id)
-    site.out.show({"id": made.id, "requeued_from": job_id}, made.id)
+    desk = site.desk(site.principal(reason))
+    if desk.get(job_id).state is State.DEAD:
+        made = desk.requeue(job_id)
+        site.out.show({"id": made.id, "requeued_from": job_id, "changed": True}, made.id)
+        return
+    changed = desk.retry(job_id)
+    told = "It is due now." if changed else "It is due already: the next free worker takes it."
+    site.out.show({"id": job_id, "requeued_from": None, "changed": changed}, told)
 
 
 @command.command("cancel")

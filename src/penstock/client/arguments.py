@@ -6,7 +6,7 @@ import inspect
 import typing
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from types import NoneType
+from types import NoneType, UnionType
 from typing import Any
 
 from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
@@ -16,6 +16,7 @@ from penstock.engine.payload import ARGS_LIMIT_BYTES, check
 from penstock.errors import InvalidPayload, InvalidValue
 
 _CONFIG = ConfigDict(extra="forbid", ser_json_inf_nan="constants", ser_json_bytes="base64", val_json_bytes="base64")
+_SCALARS: frozenset[type] = frozenset({str, int, bool, NoneType})
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
@@ -24,6 +25,7 @@ class Values:
 
     def __init__(self, hint: Any, what: str) -> None:
         self._what = what
+        self._as_they_are = _as_they_are(hint)
         try:
             self._adapter = _adapter(Any if hint is NoneType else hint)
         except PydanticUserError as error:
@@ -32,6 +34,8 @@ class Values:
 
     def dump(self, value: Any, limit_bytes: int) -> str:
         """Canonical JSON of a value; refuses what cannot be stored identically everywhere."""
+        if type(value) in self._as_they_are:
+            return check(value, root=self._what, limit_bytes=limit_bytes)
         try:
             (plain,) = self._adapter.dump_python((value,), mode="json", warnings="error")
         except Exception as error:  # noqa: BLE001 - pydantic raises several kinds here, all meaning the same
@@ -84,18 +88,12 @@ class Signature:
 
     def dump(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         """The arguments of a call as canonical JSON, and as plain values; refuses what does not fit."""
-        try:
-            bound = self._bare.bind(*args, **kwargs)
-        except TypeError as error:
-            raise InvalidPayload("args", str(error), hint=self._reminder) from None
-        bound.apply_defaults()
-        return self._stored(bound.arguments, strict=True)
+        return self._stored(self._bound(args, kwargs), strict=True)
 
     def dump_plain(self, values: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         """The same for arguments that come as JSON values, from a command line or another language."""
-        parameters = self._bare.parameters.values()
-        defaults = {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}
-        return self._stored(defaults | dict(values), strict=False)
+        _, defaults = self._binding
+        return self._stored({**defaults, **values}, strict=False)
 
     def load(self, text: str) -> dict[str, Any]:
         """The arguments of a run."""
@@ -103,6 +101,8 @@ class Signature:
         return loaded
 
     def _stored(self, values: dict[str, Any], *, strict: bool) -> tuple[str, dict[str, Any]]:
+        if strict and self._fit_as_they_are(values):
+            return check(values, root="args", limit_bytes=ARGS_LIMIT_BYTES), values
         adapter = self._adapter
         try:
             valid = adapter.validate_python((values,), strict=strict)
@@ -113,6 +113,38 @@ class Signature:
         except ValueError as error:  # what has no JSON form, such as raw bytes in a model that says nothing of them
             raise InvalidPayload("args", f"have no JSON form: {_first_line(error)}", hint=self._reminder) from None
         return check(plain, root="args", limit_bytes=ARGS_LIMIT_BYTES), plain
+
+    def _bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments by name. `inspect` takes longer than all the rest, so it is only asked to explain a refusal."""
+        positional, defaults = self._binding
+        given = {**dict(zip(positional, args, strict=False)), **kwargs}
+        values = {**defaults, **given}
+        if len(given) < len(args) + len(kwargs) or len(args) > len(positional) or values.keys() != self._known:
+            try:
+                self._bare.bind(*args, **kwargs)
+            except TypeError as error:
+                raise InvalidPayload("args", str(error), hint=self._reminder) from None
+        return values
+
+    @cached_property
+    def _binding(self) -> tuple[list[str], dict[str, Any]]:
+        """The parameters that may be given by position, and what is taken where nothing is given."""
+        parameters = self._bare.parameters.values()
+        positional = [p.name for p in parameters if p.kind is not inspect.Parameter.KEYWORD_ONLY]
+        return positional, {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}
+
+    def _fit_as_they_are(self, values: dict[str, Any]) -> bool:
+        """Whether every value is a scalar of just the type that its parameter asks for: nothing to validate or turn."""
+        plain = self._plain_types
+        return len(values) == len(plain) and all(type(value) in plain[name] for name, value in values.items())
+
+    @cached_property
+    def _plain_types(self) -> dict[str, frozenset[type]]:
+        return {name: _as_they_are(self.hints.get(name, Any)) for name in self._bare.parameters}
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(self._bare.parameters)
 
     @property
     def _reminder(self) -> str:
@@ -137,6 +169,14 @@ class Signature:
         except PydanticUserError as error:
             why = f"has an argument without a JSON form: {_first_line(error)}"
             raise InvalidValue("task", self._name, why, hint="Use JSON types, dataclasses or models.") from None
+
+
+def _as_they_are(hint: Any) -> frozenset[type]:
+    """The types whose values stand in JSON as they are under this annotation, without a question to pydantic."""
+    if hint is Any:
+        return _SCALARS
+    options = typing.get_args(hint) if isinstance(hint, UnionType) else (hint,)
+    return _SCALARS.intersection(option for option in options if isinstance(option, type))
 
 
 def _adapter(hint: Any) -> TypeAdapter[tuple[Any]]:

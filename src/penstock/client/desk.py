@@ -65,6 +65,12 @@ class Desk:
             _known_form(job_id), tenant=self._who.tenant, reason=reason, actor=self._who.actor
         )
 
+    def retry(self, job_id: str) -> bool:
+        """Make a job that waits for its next run due at once; False where it is due already."""
+        return self._store.jobs.retry(
+            _known_form(job_id), tenant=self._who.tenant, reason=self._who.reason, actor=self._who.actor
+        )
+
     def requeue(self, job_id: str, *, correlation_id: str | None = None, fresh: bool = False) -> Enqueued:
         """Give a dead letter another life. It takes support or an admin, and can be done once."""
         self._require("requeue")

@@ -7,8 +7,9 @@ import functools
 import inspect
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from penstock.client.arguments import Signature
@@ -76,6 +77,7 @@ class Task(Generic[P, R_co]):
         self.options = options
         self.signature = Signature(function, name)
         self.is_async = inspect.iscoroutinefunction(function)
+        self._bound: BoundTask[P, R_co] = BoundTask(self, CallOptions())
         for what, chosen in (("unique", options.unique), ("concurrency", options.concurrency)):
             _require_arguments(what, None if chosen is None else chosen.by, self.signature.names)
 
@@ -88,15 +90,15 @@ class Task(Generic[P, R_co]):
 
     def enqueue(self, *args: P.args, **kwargs: P.kwargs) -> Handle[R_co]:
         """Write a job that calls the function with these arguments, and return its handle."""
-        return BoundTask(self, CallOptions()).enqueue(*args, **kwargs)
+        return self._bound.enqueue(*args, **kwargs)
 
     async def aenqueue(self, *args: P.args, **kwargs: P.kwargs) -> Handle[R_co]:
         """The same without blocking the event loop."""
-        return await BoundTask(self, CallOptions()).aenqueue(*args, **kwargs)
+        return await self._bound.aenqueue(*args, **kwargs)
 
     def call(self, *args: P.args, **kwargs: P.kwargs) -> Call[R_co]:
         """A call for `app.enqueue_many`."""
-        return BoundTask(self, CallOptions()).call(*args, **kwargs)
+        return self._bound.call(*args, **kwargs)
 
     def using(  # noqa: PLR0913 - the options of a call, each with a name
         self,
@@ -168,18 +170,32 @@ class BoundTask(Generic[P, R_co]):
         return Handle(self._task.app.store, made.id, created=made.created, values=self._task.signature.result)
 
     def _job(self, text: str, plain: dict[str, Any]) -> NewJob:
-        said, options = self._said, self._task.options
-        running = current.get()
-        parent = running.job if running is not None else None
-        tenant = said.tenant or (parent.tenant if parent else DEFAULT_TENANT)
-        correlation_id = said.correlation_id or ((parent.correlation_id or parent.id) if parent else None)
+        """The job of one call: what its task and its options say of all of them, and what its arguments say of it."""
+        options, tenant, correlation_id = self._task.options, self._said.tenant, self._said.correlation_id
+        if (running := current.get()) is not None:
+            tenant = tenant or running.job.tenant
+            correlation_id = correlation_id or running.job.correlation_id or running.job.id
         source = options.source(plain) if callable(options.source) else options.source
         limit = options.concurrency
-        return NewJob(
+        return self._frame._replace(
             id=new_id(),
-            task=self._task.name,
             args=text,
-            tenant=check_name("tenant", tenant),
+            tenant=DEFAULT_TENANT if tenant is None else check_name("tenant", tenant),
+            unique=_unique(options.unique, self._said.unique, plain),
+            concurrency_key=None if limit is None else self._task.name + _suffix(limit.by, plain),
+            source=None if source is None else check_name("source", source),
+            correlation_id=None if correlation_id is None else check_key("correlation_id", correlation_id),
+            facts=facts_of_arguments(options.facts, plain) if options.facts else None,
+        )
+
+    @cached_property
+    def _frame(self) -> NewJob:
+        """What the jobs of all calls have in common."""
+        said, options = self._said, self._task.options
+        return NewJob(
+            id="",
+            task=self._task.name,
+            args="",
             queue=check_name("queue", said.queue or options.queue),
             priority=check_priority(options.priority if said.priority is None else said.priority),
             delay_us=0 if said.delay is None else us(said.delay, what="delay"),
@@ -189,13 +205,8 @@ class BoundTask(Generic[P, R_co]):
             timeout_us=None if said.timeout is None else us(said.timeout, what="timeout", minimum=0.001),
             deadline_us=options.deadline_us if said.deadline is None else us(said.deadline, what="deadline", minimum=1),
             job_key=None if said.job_key is None else check_key("job_key", said.job_key),
-            unique=_unique(options.unique, said.unique, plain),
-            concurrency_key=None if limit is None else self._task.name + _suffix(limit.by, plain),
-            concurrency_limit=None if limit is None else limit.limit,
-            source=None if source is None else check_name("source", source),
-            correlation_id=None if correlation_id is None else check_key("correlation_id", correlation_id),
+            concurrency_limit=None if options.concurrency is None else options.concurrency.limit,
             tags=canonical(check_tags([*options.tags, *check_tags(said.tags)])),
-            facts=facts_of_arguments(options.facts, plain),
         )
 
 
@@ -211,7 +222,7 @@ def planned(task: Task[..., Any], values: Mapping[str, Any], **changes: Any) -> 
     """The job that a schedule makes each time: without an id, from JSON values."""
     text, plain = task.signature.dump_plain(values)
     job = BoundTask(task, CallOptions())._job(text, plain)  # noqa: SLF001 - of this file
-    return replace(job, id="", **changes)
+    return job._replace(id="", **changes)
 
 
 def _unique(declared: UniqueBy | None, said: str | None, plain: dict[str, Any]) -> Unique | None:

@@ -27,9 +27,8 @@ class Unique:
     """With `period`: how long the key is kept after the enqueue."""
 
 
-@dataclass(frozen=True, slots=True)
-class NewJob:
-    """A job to enqueue, complete and checked."""
+class NewJob(NamedTuple):
+    """A job to enqueue, complete and checked. A tuple, as a lease is, for the same reason."""
 
     id: str
     task: str
@@ -59,8 +58,7 @@ class NewJob:
     """What its events carry, as JSON."""
 
 
-@dataclass(frozen=True, slots=True)
-class Enqueued:
+class Enqueued(NamedTuple):
     """What an enqueue did: the job that now stands for the request, and whether it is new."""
 
     id: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from penstock.clock import SECOND
+from penstock.clock import SECOND, Instant
 from penstock.engine.outcome import REASON_LEASE, Bury, Cancel, Failure
 
 LOSS_BACKOFF_SECONDS = 30
@@ -29,12 +29,23 @@ def after_loss(attempts: int, max_attempts: int, losses: int, cancel_reason: str
     if cancel_reason is not None:
         return Cancel(cancel_reason)
     if attempts >= max_attempts or losses > max_attempts:
-        message = f"the lease was lost {losses} times in {attempts} of {max_attempts} attempts"
+        message = f"the lease was lost {losses} times, and {max_attempts} attempts are allowed"
         return Bury(REASON_LEASE, Failure("LeaseLost", REASON_LEASE, message))
     if losses <= 1:
         return RunAgain(0)
     seconds = min(LOSS_BACKOFF_CAP_SECONDS, LOSS_BACKOFF_SECONDS * 2 ** min(losses - 2, 20))
     return RunAgain(seconds * SECOND)
+
+
+def had_neighbours(held: int, heartbeat_at: Instant, lost_at: Instant | None) -> bool:
+    """Whether a lease was lost together with others of its worker: then nobody knows which job is to blame.
+
+    `held` are the leases that the worker holds at this moment, this one among them. Others may be gone already: leases
+    of one worker run out at different times, and are taken back in bounded steps, by several sweeps at once. So each
+    loss leaves its time with the worker, `lost_at`. A worker renews all that it holds in one statement: where it has
+    not renewed this lease since that loss, it is silent since before it, and held both when it fell silent.
+    """
+    return held > 1 or (lost_at is not None and lost_at >= heartbeat_at)
 
 
 def gate_wait_us(deferrals: int) -> int:

@@ -43,7 +43,35 @@ _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _LONGEST_CHARACTER_BYTES: Final = 4
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+_WORDS: Final[dict[object, str]] = {None: "null", True: "true", False: "false"}
+_PLAIN_TYPES: Final = frozenset({str, int, bool, type(None)})
+_LONGEST_SCALAR_BYTES: Final = 30
+"""What a number of 64 bits takes at most, with the marks around it."""
+_quoted: Final = json.encoder.encode_basestring
 _TYPES_HINT: Final = "Use text, numbers, booleans, null, lists, and objects whose keys are text."
+
+
+def _encode(value: object) -> str:
+    """Encode a value that was looked at. The parts of a small one need no encoder, and making that costs the most."""
+    if type(value) is not dict:
+        scalar = _scalar(value)
+        return _ENCODER.encode(value) if scalar is None else scalar
+    parts: list[str] = []
+    for key in sorted(value):
+        text = _scalar(value[key])
+        if text is None:
+            return _ENCODER.encode(value)
+        parts.append(f"{_quoted(key)}:{text}")
+    return f"{{{','.join(parts)}}}"
+
+
+def _scalar(value: object) -> str | None:
+    """The text of a scalar; None where it takes the encoder to say."""
+    if type(value) is str:
+        return _quoted(value)
+    if type(value) is int:
+        return str(value)
+    return _WORDS.get(value) if value is None or type(value) is bool else None
 
 
 def canonical(value: object, *, root: str = "value") -> str:
@@ -58,8 +86,9 @@ def check(value: object, *, root: str, limit_bytes: int) -> str:
     text, is given up as soon as it cannot fit any more.
     """
     try:
-        _Inspection(limit_bytes).visit(value, 0)
-        return _within(limit_bytes, _ENCODER.encode(value))
+        if not _is_plain(value, limit_bytes):
+            _Inspection(limit_bytes).visit(value, 0)
+        return _within(limit_bytes, _encode(value))
     except _Unfit as unfit:
         raise InvalidPayload(_path(root, unfit.steps), unfit.why, hint=unfit.hint) from None
     except _TooLarge:
@@ -76,6 +105,26 @@ def clip(text: str, limit_bytes: int = ERROR_MESSAGE_LIMIT_BYTES) -> str:
     if len(note) > limit_bytes:
         note = b""
     return head[: limit_bytes - len(note)].decode(errors="ignore") + note.decode()
+
+
+def _is_plain(value: object, limit_bytes: int) -> bool:
+    """Whether a quick look is enough: a scalar or a flat object, as most payloads are, surely fit to be stored."""
+    if type(value) is not dict:
+        return type(value) in _PLAIN_TYPES and _is_plain({"": value}, limit_bytes)
+    length = 0
+    for key, item in value.items():
+        if type(key) is not str or type(item) not in _PLAIN_TYPES:
+            return False
+        if type(item) is str:
+            if not item.isascii() or "\0" in item:
+                return False
+            length += len(item)
+        elif type(item) is int and not _INT64_MIN <= item <= _INT64_MAX:
+            return False
+        if not key.isascii() or "\0" in key:
+            return False
+        length += len(key) + _LONGEST_SCALAR_BYTES
+    return length <= limit_bytes
 
 
 class _Unfit(Exception):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, assert_never
+from typing import Any, NamedTuple, assert_never
 
 from penstock import events
 from penstock.clock import SECOND
@@ -29,9 +29,8 @@ from penstock.engine.words import TEN_YEARS_SECONDS
 from penstock.events import Event
 
 
-@dataclass(frozen=True, slots=True)
-class Finish:
-    """The job is finished."""
+class Finish(NamedTuple):
+    """The job is finished. A tuple, for every job gets one."""
 
     state: State
     reason: str | None = None
@@ -61,8 +60,7 @@ LEASE_EXPIRED = "lease_expired"
 """The error code of a job that waits after a loss."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settlement:
+class Settlement(NamedTuple):
     """A step of one job, under its lease."""
 
     lease: Lease
@@ -89,7 +87,7 @@ def resolve(  # noqa: PLR0911 - one for each way a run ends
         case Bury():
             return Finish(State.DEAD, outcome.reason, failure=outcome.failure)
         case Died():
-            return resolve_loss(lease.attempts, lease.max_attempts, lease.losses, None, outcome.failure)
+            return resolve_loss(lease, death=outcome.failure)
     assert_never(outcome)
 
 
@@ -106,20 +104,31 @@ def _wait_us(seconds: float) -> int:
 
 
 def resolve_loss(
-    attempts: int, max_attempts: int, losses: int, cancel_reason: str | None, death: Failure | None = None
+    lease: Lease, cancel_reason: str | None = None, *, death: Failure | None = None, shared: bool = False
 ) -> Step:
-    """What a lost lease means for its job; `losses` are those before this one, and `death` is how its process died."""
-    fate = after_loss(attempts, max_attempts, losses + 1, cancel_reason)
+    """What the loss of a lease means for its job; `death` is how its process died.
+
+    A `shared` loss, together with other leases of the same worker, is counted as a loss, but the attempt is given back:
+    the job is probably a neighbour of the guilty one. It runs alone next, and what it does there is its own. But a budget
+    of one attempt means at most once, and that is kept: nobody knows how far the run had come.
+    """
+    shared = shared and lease.max_attempts > 1
+    refund = 1 if shared else 0
+    fate = after_loss(lease.attempts - refund, lease.max_attempts, lease.losses + 1, cancel_reason)
     match fate:
         case RunAgain():
-            message = f"the lease was lost in attempt {attempts} of {max_attempts}"
-            failure = death or Failure("LeaseLost", LEASE_EXPIRED, message)
-            return PutBack("reap", fate.delay_us, losses=1, failure=failure)
+            failure = death or Failure("LeaseLost", LEASE_EXPIRED, _loss_message(lease, shared=shared))
+            return PutBack("reap", fate.delay_us, refund=refund, losses=1, failure=failure)
         case Cancel():
             return Finish(State.CANCELLED, fate.reason, losses=1)
         case Bury():
             return Finish(State.DEAD, fate.reason, failure=death or fate.failure, losses=1)
     assert_never(fate)
+
+
+def _loss_message(lease: Lease, *, shared: bool) -> str:
+    told = f"the lease was lost in attempt {lease.attempts} of {lease.max_attempts}"
+    return f"{told}, with others of its worker: the attempt is not counted" if shared else told
 
 
 def events_of(settlement: Settlement, worker: str) -> list[Event]:
@@ -159,6 +168,8 @@ def _put_back_events(step: PutBack, lease: Lease) -> list[tuple[str, dict[str, A
     match step.verb:
         case "release":
             return [(events.JOB_RELEASED, {})]
+        case "reap" if step.refund:
+            return [(events.JOB_RELEASED, {})]  # no retry: the attempt was given back
         case "snooze":
             return [(events.JOB_SNOOZED, {"delay_seconds": delay, "gate": step.waiting_on})]
         case "retry" | "reap" if step.failure is not None and step.failure.code != LEASE_EXPIRED:

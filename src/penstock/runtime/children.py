@@ -148,7 +148,7 @@ class _Child:
         if self.process.is_alive():
             self.process.kill()
         self.process.join()
-        return Ended(_outcome_of_ending(run), settled=False, traceback=None)
+        return Ended(outcome_of_ending(run, "was killed"), settled=False, traceback=None)
 
     def _died(self) -> Died:
         self.process.join()
@@ -166,11 +166,11 @@ def death_of(exit_code: int | None) -> str:
     return f"its process ended by itself with exit code {exit_code}"
 
 
-def _outcome_of_ending(run: Run) -> Outcome | None:
-    """What it means that the parent ended a run."""
+def outcome_of_ending(run: Run, how: str) -> Outcome | None:
+    """What it means that the worker ended a run, or gave it up; None where the run has no right to an outcome."""
     signals = run.context.signals
     if signals.lost:
         return None
     if signals.cancelled is not None:
         return Cancel(signals.cancelled)
-    return RetryLater(Failure("TimedOut", "timed_out", "the run passed its time limit and was killed"))
+    return RetryLater(Failure("TimedOut", "timed_out", f"the run passed its time limit and {how}"))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Iterable
+from contextlib import suppress
 from contextvars import Token
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -56,13 +57,19 @@ class Run:
     outcome: Outcome | None = None
     """None while it runs, and for a run that lost its lease or settled itself."""
     error: BaseException | None = None
-    finish: Callable[[], object] | None = field(default=None, repr=False)
-    """Ends an asynchronous run from another thread."""
+    on_loop: asyncio.Task[None] | None = field(default=None, repr=False)
+    """The run as the event loop sees it, where it is asynchronous. It lives as long as the run is held."""
 
     @classmethod
     def of(cls, lease: Lease, task: Task[..., Any], store: Store, worker: str) -> Run:
         """A run that is about to begin."""
         return cls(lease, task, Context(lease, store, Signals(), worker, facts=task.options.facts))
+
+    def end(self) -> None:
+        """End an asynchronous run, from another thread. Any other hears it from its context."""
+        if self.on_loop is not None and not self.on_loop.done():
+            with suppress(RuntimeError):  # the loop has ended, and the run with it
+                self.on_loop.get_loop().call_soon_threadsafe(self.on_loop.cancel)
 
     @property
     def needs_child(self) -> bool:

@@ -8,9 +8,8 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING
 
 from penstock.runtime.children import Children
@@ -36,7 +35,10 @@ class Hands:
         self._lock = threading.Lock()
         self._threads = Threads(concurrency)
         self._children = Children(app)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._for_threads: deque[Run] = deque()
+        """Runs that have their turn, and wait for a thread to begin them."""
+        self._is_calling = False
+        """A thread was called, and has not come yet."""
 
     def start(self) -> None:
         """Begin."""
@@ -46,14 +48,24 @@ class Hands:
 
     def take(self, runs: list[Run]) -> None:
         """Run these when their turn comes."""
-        asynchronous = self._next(runs)
-        if asynchronous:
-            self._loop.call_soon_threadsafe(self._begin_async, asynchronous)
+        self._begin_later(self._next(runs))
 
-    def drop_waiting(self) -> list[Run]:
-        """Give up the runs that have not begun."""
+    @property
+    def waiting(self) -> int:
+        """How many runs wait for their turn."""
+        return len(self._waiting)
+
+    def drop_waiting(self, count: int) -> list[Run]:
+        """Give up so many of the runs that wait for their turn, the last ones first."""
         with self._lock:
-            dropped = list(self._waiting)
+            return [self._waiting.pop() for _ in range(min(count, len(self._waiting)))]
+
+    def drop_all(self) -> list[Run]:
+        """Give up all runs that have not begun."""
+        with self._lock:
+            dropped = [*self._for_threads, *self._waiting]
+            self._active -= len(self._for_threads)
+            self._for_threads.clear()
             self._waiting.clear()
         return dropped
 
@@ -69,48 +81,65 @@ class Hands:
         self._threads.close()
         self._children.close()
 
-    def _next(self, more: list[Run]) -> list[Run]:
-        """Begin as many runs as there is room for; the asynchronous ones are returned, to be begun on the loop."""
+    def _next(self, more: Iterable[Run] = (), *, ended: int = 0) -> list[Run]:
+        """Note what ended, begin as many runs as there is room for, and return those that the loop must begin.
+
+        Runs for threads are begun one by one: each thread brings the next one in, so that a crowd of short runs is
+        worked off by the few threads that are awake, and a crowd of waiting ones still gets a thread each.
+        """
         asynchronous: list[Run] = []
         with self._lock:
+            self._active -= ended
             self._waiting.extend(more)
             while self._waiting and self._active < self._concurrency:
                 run = self._waiting.popleft()
                 self._active += 1
-                if run.needs_child:
-                    self._threads.submit(partial(self._on_thread, self._children.run, run))
-                elif run.task.is_async:
+                if run.task.is_async and not run.needs_child:
                     asynchronous.append(run)
                 else:
-                    self._threads.submit(partial(self._on_thread, run_plain, run))
+                    self._for_threads.append(run)
+            if self._for_threads and not self._is_calling:
+                self._is_calling = True
+                self._threads.submit(self._serve)
         return asynchronous
 
-    def _on_thread(self, perform: Callable[[Run], None], run: Run) -> None:
-        perform(run)
+    def _serve(self) -> None:
+        """What a thread does: run after run, as long as there is one. It calls the next thread before it begins."""
+        called = True
+        while (run := self._take_plain(called=called)) is not None:
+            called = False
+            perform = self._children.run if run.needs_child else run_plain
+            perform(run)
+            self._ended(run)
+            self._begin_later(self._next(ended=1))
+
+    def _take_plain(self, *, called: bool) -> Run | None:
         with self._lock:
-            self._active -= 1
-        self._ended(run)
-        self.take([])
+            run = self._for_threads.popleft() if self._for_threads else None
+            if called:
+                self._is_calling = False
+            if self._for_threads and not self._is_calling:
+                self._is_calling = True
+                self._threads.submit(self._serve)
+        return run
+
+    def _begin_later(self, runs: list[Run]) -> None:
+        if runs:
+            self._loop.call_soon_threadsafe(self._begin_async, runs)
 
     def _begin_async(self, runs: list[Run]) -> None:
         for run in runs:
-            task = self._loop.create_task(self._on_loop(run))
-            self._tasks.add(task)
-            run.finish = partial(self._loop.call_soon_threadsafe, task.cancel)
+            run.on_loop = self._loop.create_task(self._on_loop(run))
 
     async def _on_loop(self, run: Run) -> None:
         await run_async(run)
-        task = asyncio.current_task()
-        if task is not None:
-            self._tasks.discard(task)
-        with self._lock:
-            self._active -= 1
         self._ended(run)
-        if self._waiting:
-            self._begin_async(self._next([]))
+        if following := self._next(ended=1):
+            self._begin_async(following)
 
     async def _end_tasks(self) -> None:
-        for task in self._tasks:
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
             task.cancel()
-        if self._tasks:
-            await asyncio.wait(self._tasks)
+        if tasks:
+            await asyncio.wait(tasks)

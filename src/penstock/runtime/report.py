@@ -11,7 +11,7 @@ from penstock.engine.settlement import Finish, PutBack, Step
 from penstock.redaction import redact
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from penstock.engine.job import Lease
     from penstock.runtime.execution import Run
@@ -30,6 +30,8 @@ class Report:
         self._worker = worker
         self.refused = 0
         """Writes that came too late and changed nothing."""
+        self.troubled_at = float("-inf")
+        """When the database was last in trouble, on the monotonic clock."""
 
     def started(self, queues: Sequence[str], concurrency: int) -> None:
         """The worker begins."""
@@ -73,12 +75,18 @@ class Report:
         for one in taken:
             self._line(logging.WARNING, "lease taken back", job=one.id, held_by=one.worker_id, now=one.state, why=why)
 
+    def given_back(self, jobs: Collection[str]) -> None:
+        """A claim broke off and had taken leases all the same: they are given back."""
+        for job in sorted(jobs):
+            self._line(logging.WARNING, "lease given back: the reply to its claim was lost", job=job)
+
     def opened(self, schedule: str, slots: int, jobs: Sequence[str]) -> None:
         """Slots of a schedule were opened."""
         self._line(logging.INFO, "slots opened", schedule=schedule, slots=slots, jobs=list(jobs))
 
     def troubled(self, where: str, error: BaseException, retry_seconds: float) -> None:
         """The database did not answer; we go on trying."""
+        self.troubled_at = time.monotonic()
         told = redact(str(error))[:LINE_LIMIT_CHARS]
         self._line(logging.WARNING, f"{where}: the database is in trouble", error=told, retry_seconds=retry_seconds)
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from penstock.runtime.report import Report
     from penstock.stores.store import Store
 
-BATCH = 500
 LINGER_SECONDS = 0.002
 """How long the first finished run of a batch waits for company."""
 
@@ -66,7 +65,7 @@ class Settler:
         time.sleep(LINGER_SECONDS)
         batch = [first]
         with suppress(queue.Empty):
-            while len(batch) < BATCH:
+            while len(batch) < self._store.database.rows_at_once:
                 run = self._finished.get_nowait()
                 if run is None:
                     return batch, False
@@ -97,6 +96,8 @@ class Settler:
         while True:
             try:
                 accepted = self._store.leases.settle(settlements, self._worker)
+                # After a lost reply a refusal may be our own success: nobody else could have ended that fence.
+                return accepted | self._ours(settlements, accepted) if unsure else accepted
             except DatabaseProblem as trouble:
                 unsure = True
                 wait = backoff.next()
@@ -109,9 +110,6 @@ class Settler:
                     self._report.troubled("settle", error, 0.0)
                     return frozenset()  # not even its death can be written: its lease will run out
                 settlements = [_unstorable(settlements[0], error)]
-            else:
-                # After a lost reply a refusal may be our own success: nobody else could have ended that fence.
-                return accepted | self._ours(settlements, accepted) if unsure else accepted
 
     def _ours(self, settlements: list[Settlement], accepted: frozenset[str]) -> frozenset[str]:
         missing = [one.lease for one in settlements if one.lease.id not in accepted]

@@ -2,11 +2,107 @@
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
+import time
 from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from penstock.clock import SECOND
+from penstock.errors import PenstockError
+from penstock.runtime.children import outcome_of_ending
+
+if TYPE_CHECKING:
+    from penstock.engine.outcome import Outcome
+    from penstock.runtime.execution import Run
+
+log = logging.getLogger("penstock.worker")
 
 Work = Callable[[], None]
+
+LOST_THREADS_EXIT = 76
+"""The exit code of a worker that ended because too many of its threads never came back: start a new one at once."""
+
+
+class ThreadsLost(PenstockError):
+    """A worker lost half of its threads to tasks that never return. It has drained: start a new one in its place."""
+
+    exit_code = LOST_THREADS_EXIT
+
+    def __init__(self, lost: int, concurrency: int) -> None:
+        message = f"{lost} of {concurrency} threads are held by tasks that never return; the worker drained and ended."
+        super().__init__(message, hint="Start it again, and give tasks that may hang isolation='process'.")
+        self.lost = lost
+        self.concurrency = concurrency
+
+
+class LostThreads:
+    """The threads that never came back from a run. Each holds a slot of its worker for as long as it does not."""
+
+    def __init__(self, concurrency: int) -> None:
+        self._concurrency = concurrency
+        self._held: dict[tuple[str, int], Run] = {}
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def __contains__(self, run: Run) -> bool:
+        return _right(run) in self._held
+
+    @property
+    def are_too_many(self) -> bool:
+        """Whether half of the slots are gone: then a new worker is better than this one."""
+        return len(self) * 2 >= self._concurrency
+
+    def wear_out(self, worker: str) -> ThreadsLost:
+        """Say that the worker ends because too many are lost, and return that for whoever started it."""
+        told = {"worker": worker, "lost_threads": len(self), "concurrency": self._concurrency}
+        log.error("too many threads are lost: the worker drains, for another to take its place", extra={"facts": told})
+        return ThreadsLost(len(self), self._concurrency)
+
+    def give_up(self, run: Run) -> Run | None:
+        """Where a run is overdue, count its thread as lost and return how the run ends without it; once."""
+        with self._lock:
+            if not is_overdue(run) or run in self:
+                return None
+            self._held[_right(run)] = run
+        ended = replace(run, ended=time.monotonic(), outcome=_outcome_without(run))
+        run.context.signals.lost = True
+        _tell("a run never returned: it is settled without its thread, which is lost", run, lost_threads=len(self))
+        return ended
+
+    def came_back(self, run: Run) -> bool:
+        """Whether a run that ends now was given up before: its job was settled without it, so its result is void."""
+        with self._lock:
+            was_lost = self._held.pop(_right(run), None) is not None
+        if was_lost:
+            _tell("a run returned after it was given up: its result is discarded", run, lost_threads=len(self))
+        return was_lost
+
+
+def is_overdue(run: Run) -> bool:
+    """Whether a run goes on although its time limit and then a whole lease have passed. Children are ended instead."""
+    limit = run.timeout_seconds
+    if limit is None or run.needs_child or run.ended:
+        return False
+    return run.seconds > limit + run.lease.lease_us / SECOND
+
+
+def _outcome_without(run: Run) -> Outcome | None:
+    return None if run.context.settled else outcome_of_ending(run, "never returned")
+
+
+def _right(run: Run) -> tuple[str, int]:
+    return run.lease.id, run.lease.fence
+
+
+def _tell(message: str, run: Run, **facts: object) -> None:
+    lease = run.lease
+    told = {"job": lease.id, "task": lease.task, "fence": lease.fence, "seconds": round(run.seconds, 3), **facts}
+    log.warning("%s", message, extra={"facts": {"worker": run.context.worker, **told}})
 
 
 class Threads:

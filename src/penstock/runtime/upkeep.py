@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from penstock.clock import SECOND
@@ -16,6 +16,8 @@ from penstock.runtime.identity import is_gone
 if TYPE_CHECKING:
     from penstock.runtime.report import Report
     from penstock.settings import Settings
+    from penstock.stores.leases import Believe
+    from penstock.stores.settling import Held
     from penstock.stores.store import Store
     from penstock.stores.workers import Identity
 
@@ -25,6 +27,8 @@ SWEEP_LIMIT = 100
 PRUNE_LIMIT = 500
 PRUNE_INTERVAL_SECONDS = 600.0
 LONGEST_NAP_SECONDS = 5.0
+SECOND_LOOK_SECONDS = 1.0
+"""Between the two looks that must find a lease run out: while the database stood still nobody could renew."""
 WORKERS_KEPT_SECONDS = 7 * 86400.0
 
 
@@ -52,6 +56,8 @@ class Upkeep:
         self.sweep_interval = float(settings["stale_check_interval_seconds"])
         self._pruned = time.monotonic()
         self._swept = float("-inf")
+        self._suspects: dict[Held, float] = {}
+        """Leases that the last look found run out, and since when that is known, on the monotonic clock."""
 
     def start(self) -> None:
         """Begin."""
@@ -64,16 +70,16 @@ class Upkeep:
 
     def recover(self) -> int:
         """At the start: take back what ran out, and what processes of this host left that are provably gone."""
-        gone = self._store.workers.gone_from(self._worker, is_gone)
+        gone = sorted(self._store.workers.gone_from(self._worker, is_gone))  # rows are locked in the order of ids
         taken = _until_empty(lambda: self._store.leases.recover(gone, SWEEP_LIMIT))
         if gone:
             self._store.workers.recovered(self._worker, gone, len(taken))
         self._report.reaped(taken, "worker_startup_recovery")
         return len(taken) + self.sweep()
 
-    def sweep(self) -> int:
+    def sweep(self, believe: Believe = set) -> int:
         """Take back leases that ran out, and bury jobs that waited past their deadline."""
-        taken = _until_empty(lambda: self._store.leases.reap(SWEEP_LIMIT))
+        taken = _until_empty(lambda: self._store.leases.reap(SWEEP_LIMIT, believe=believe))
         self._report.reaped(taken, "sweep")
         _until_empty(lambda: self._store.leases.expire(SWEEP_LIMIT))
         self._swept = time.monotonic()
@@ -118,16 +124,26 @@ class Upkeep:
     def _round(self) -> None:
         if self._opens_slots:
             self.open_slots()
-        if time.monotonic() - self._swept >= self.sweep_interval and self._may_reap():
-            self.sweep()
+        if time.monotonic() - self._swept >= self._pause and self._may_reap():
+            self.sweep(self._seen_before)
         if time.monotonic() - self._pruned >= PRUNE_INTERVAL_SECONDS:
             self.prune()
+
+    @property
+    def _pause(self) -> float:
+        return SECOND_LOOK_SECONDS if self._suspects else self.sweep_interval
+
+    def _seen_before(self, stale: Sequence[Held]) -> set[Held]:
+        """Those that an earlier look found too: their workers had time to renew, even if the database stood still."""
+        now = time.monotonic()
+        self._suspects = {held: self._suspects.get(held, now) for held in stale}
+        return {held for held, since in self._suspects.items() if now - since >= SECOND_LOOK_SECONDS}
 
     def _nap(self) -> float:
         """Until the next slot is due, or the next sweep."""
         due = self._store.schedules.next_due() if self._opens_slots else None
         slot = LONGEST_NAP_SECONDS if due is None else max(0.0, (due - self._store.now()) / SECOND)
-        return max(0.01, min(LONGEST_NAP_SECONDS, slot, self.sweep_interval))
+        return max(0.01, min(LONGEST_NAP_SECONDS, slot, self._pause))
 
 
 def _until_empty(step: Callable[[], list[T]]) -> list[T]:

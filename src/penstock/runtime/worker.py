@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from penstock.clock import SECOND
 from penstock.engine.task import check_name
 from penstock.errors import DatabaseProblem, InvalidValue, WorkerExists
+from penstock.runtime.appetite import Appetite
 from penstock.runtime.backoff import Backoff
 from penstock.runtime.doorbell import Doorbell
 from penstock.runtime.execution import Run
@@ -21,6 +23,7 @@ from penstock.runtime.heartbeat import Heartbeat
 from penstock.runtime.identity import this_process
 from penstock.runtime.report import Report
 from penstock.runtime.settler import Settler, released
+from penstock.runtime.threads import LostThreads, ThreadsLost
 from penstock.runtime.upkeep import Upkeep
 from penstock.settings import Settings
 from penstock.stores.claiming import Turn
@@ -30,8 +33,10 @@ if TYPE_CHECKING:
     from penstock.client.app import Penstock
 
 FIRST_NAP_SECONDS = 0.01
-PREFETCH = 2
-"""Jobs in hand for each that runs: the next one is there when a run ends."""
+HOARD_SECONDS = 1.0
+"""How often a worker looks whether it holds jobs that others could run sooner."""
+SWITCH_SECONDS = 0.001
+"""How long one thread may keep the interpreter while another has an answer of the database in its hands."""
 UNKNOWN_TASK_SECONDS = 30.0
 """How long a job whose task this worker does not have is left to others."""
 
@@ -88,14 +93,20 @@ class Worker:
         self._stopping = threading.Event()
         self._hurry = threading.Event()
         self._turn = Turn()
+        self._appetite = Appetite()
         self._nap = FIRST_NAP_SECONDS
+        self._in_doubt = False
+        """A claim or a release broke off: what this worker holds must be looked up."""
         self.runs = 0
         """Jobs taken so far."""
+        self._lost = LostThreads(options.concurrency)
+        self.worn_out: ThreadsLost | None = None
+        """Why it ended by itself, where it lost too many of its threads."""
         self._beat_store = Store.open(app.database_url, clock=self._store.database.clock, pool_size=1)
         self._hands = Hands(app, options.concurrency, self._ended)
         self._doorbell = Doorbell(self._store.database, self._report, self._rung)
         self._settler = Settler(self._store, self._identity.name, self._report, self._let_go)
-        self._heartbeat = Heartbeat(self._beat_store, self._identity.id, self._report, self._all_held)
+        self._heartbeat = Heartbeat(self._beat_store, self._identity.id, self._report, self._all_held, self._give_up)
         self._upkeep = Upkeep(
             self._store,
             self._identity,
@@ -107,7 +118,7 @@ class Worker:
 
     def run(self) -> int:
         """Work until told to stop, or until there is no reason to go on; returns the jobs it took."""
-        with closing(self._beat_store):
+        with closing(self._beat_store), _quick_switches():
             self._begin()
             try:
                 self._claim_until_stopped()
@@ -150,9 +161,14 @@ class Worker:
             if self._stopping.is_set() or room == 0:
                 break
             try:
+                self._give_back_unknown()
+                if room < 0:
+                    self._give_back(-room)
+                    continue
                 claimed = self._claim(room)
                 backoff = Backoff()
             except DatabaseProblem as trouble:
+                self._in_doubt = True
                 wait = backoff.next()
                 self._report.troubled("claim", trouble, wait)
                 self._stopping.wait(wait)
@@ -175,10 +191,19 @@ class Worker:
         for lease in known:
             self._report.claimed(lease)
         self._hands.take(runs)
-        self._heartbeat.wake()
+        self._heartbeat.expect(runs)
         if strangers:
             self._leave_to_others(strangers)
         return len(leases)
+
+    def _give_back_unknown(self) -> None:
+        """After a claim or a release that broke off: there may be leases of ours that nobody here knows of."""
+        if self._in_doubt:
+            with self._changed:
+                known = set(self._held)
+            given_back = self._store.leases.give_back_unknown(self._identity.id, known)
+            self._in_doubt = False
+            self._report.given_back(given_back)
 
     def _leave_to_others(self, strangers: Sequence[Any]) -> None:
         """A job whose task is unknown here stays queued, and says so."""
@@ -190,7 +215,10 @@ class Worker:
             self._report.unknown(lease)
 
     def _wait_for_room(self) -> int:
-        """How many jobs may be claimed now; waits until that is more than none, 0 where the limit is reached."""
+        """How many jobs may be claimed now; waits until there are some, 0 where the limit is reached.
+
+        Less than none says how many are held here that wait behind long runs, and that others could run sooner.
+        """
         with self._changed:
             while not self._stopping.is_set():
                 left = self.options.limit - self.runs if self.options.limit else self._capacity
@@ -198,18 +226,32 @@ class Worker:
                     return 0
                 room = min(left, self._capacity - len(self._held))
                 if room >= min(left, self._step):
-                    return room
-                self._changed.wait(1.0)
+                    return min(room, self._store.database.rows_at_once)
+                if not self._changed.wait(HOARD_SECONDS) and (hoard := self._hoard()):
+                    return -hoard
         return 0
+
+    def _hoard(self) -> int:
+        """How many jobs have waited here for a while without one run that ended."""
+        return min(self._hands.waiting, max(0, len(self._held) - self._capacity))
+
+    def _give_back(self, count: int) -> None:
+        """Give back jobs that have not begun, the last ones first, for others to run."""
+        runs = self._hands.drop_waiting(count)
+        self.runs -= len(runs)
+        try:
+            self._store.leases.settle([released(run) for run in runs], self._identity.name)
+        finally:
+            self._let_go(runs)  # after a lost reply nobody knows whether they are ours still: they are looked up
 
     @property
     def _capacity(self) -> int:
-        return self.options.concurrency * PREFETCH
+        return self.options.concurrency - len(self._lost) + self._appetite.ahead
 
     @property
     def _step(self) -> int:
         """Claims are worth a round trip from here on."""
-        return max(1, self.options.concurrency // 2)
+        return max(1, min(self._appetite.ahead // 2, self._store.database.rows_at_once))
 
     def _is_over(self) -> bool:
         """Nothing is due, and the options say that this is the end, once nothing runs here either."""
@@ -239,9 +281,20 @@ class Worker:
             self._changed.notify_all()
 
     def _ended(self, run: Run) -> None:
-        self._settler.add(run)
+        if not self._lost.came_back(run):
+            self._settler.add(run)
+
+    def _give_up(self, run: Run) -> None:
+        """Settle a run that never returns without it; with half of the slots lost, end, for a new worker to begin."""
+        ended = self._lost.give_up(run)
+        if ended is not None:
+            self._settler.add(ended)
+        if self._lost.are_too_many and not self._stopping.is_set():
+            self.worn_out = self._lost.wear_out(self._identity.name)
+            self.stop()
 
     def _let_go(self, runs: list[Run]) -> None:
+        self._appetite.ended(len(runs))
         with self._changed:
             for run in runs:
                 self._held.pop(_right(run), None)
@@ -259,20 +312,28 @@ class Worker:
 
     def _end(self) -> None:
         """Finish what runs within the grace, give the rest back at once, and say goodbye."""
-        waiting = self._hands.drop_waiting()
+        waiting = self._hands.drop_all()
         self._release(waiting)
         until = time.monotonic() + self.options.grace
         with self._changed:
             while self._held and time.monotonic() < until and not self._hurry.is_set():
                 self._changed.wait(0.1)
-        self._release(self._all_held())
+        self._release([run for run in self._all_held() if run not in self._lost])  # those are being settled
+        self._say("release", self._give_back_unknown)
         self._settler.stop(timeout=30)
         self._heartbeat.stop()
         self._upkeep.stop()
         self._doorbell.stop()
         self._hands.stop()
-        self._store.workers.stopped(self._identity, self._report.refused)
+        self._say("goodbye", lambda: self._store.workers.stopped(self._identity, self._report.refused))
         self._report.stopped(self.runs)
+
+    def _say(self, what: str, act: Callable[[], object]) -> None:
+        """Do a last thing; without a database it is left undone, and the worker ends all the same."""
+        try:
+            act()
+        except DatabaseProblem as trouble:
+            self._report.troubled(what, trouble, 0.0)
 
     def _release(self, runs: list[Run]) -> None:
         """Give runs back without burning their attempts; what they still do is refused by the fence."""
@@ -282,11 +343,11 @@ class Worker:
         try:
             given_back = self._store.leases.settle([released(run) for run in runs], self._identity.name)
         except DatabaseProblem as trouble:
-            self._report.troubled("release", trouble, 0.0)  # then their leases run out
+            self._in_doubt = True  # asked again before the next claim; a worker that ends leaves them to run out
+            self._report.troubled("release", trouble, 0.0)
         for run in runs:
             run.context.signals.lost = run.lease.id in given_back
-            if run.finish is not None:
-                run.finish()
+            run.end()
         self._let_go(runs)
 
 
@@ -295,7 +356,10 @@ def _right(run: Run) -> tuple[str, int]:
 
 
 def run_worker(app: Penstock, *, settings: Settings | None = None, signals: bool = False, **said: Any) -> int:
-    """Run a worker in this process; returns the jobs it took. With `signals`, SIGTERM and SIGINT drain it."""
+    """Run a worker in this process; returns the jobs it took. With `signals`, SIGTERM and SIGINT drain it.
+
+    Raises `ThreadsLost` where tasks that never return took half of its threads: it has drained, and must be replaced.
+    """
     known = settings or Settings.load()
     defaults = {
         "queues": tuple(name.strip() for name in str(known["queues"]).split(",") if name.strip()),
@@ -305,10 +369,22 @@ def run_worker(app: Penstock, *, settings: Settings | None = None, signals: bool
         "name": known["worker_name"],
     }
     worker = Worker(app, Options(**{**defaults, **said}), known)
-    if not signals:
-        return worker.run()
-    with _stopped_by_signals(worker):
-        return worker.run()
+    with _stopped_by_signals(worker) if signals else nullcontext():
+        runs = worker.run()
+    if worker.worn_out is not None:
+        raise worker.worn_out
+    return runs
+
+
+@contextmanager
+def _quick_switches() -> Iterator[None]:
+    """Let threads that have an answer in their hands go on soon: a busy event loop would keep them waiting."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(min(before, SWITCH_SECONDS))
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
 
 
 @contextmanager

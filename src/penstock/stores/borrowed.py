@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 
 from penstock.clock import Clock
 from penstock.errors import DatabaseUnavailable, Refused
-from penstock.stores.connection import Bell, Connection, Database
+from penstock.stores.books import Entry
+from penstock.stores.connection import Bell, Columns, Connection, Database, Params, Row, run
 from penstock.stores.sqlite.connection import SqliteConnection, SqliteDatabase
 
 T = TypeVar("T")
@@ -21,9 +22,10 @@ class Borrowed:
     def __init__(self, connection: Connection, clock: Clock) -> None:
         self.dialect = connection.dialect
         self.clock = clock
+        self.rows_at_once = 500
         self._connection = connection
 
-    def transact(self, work: Callable[[Connection], T]) -> T:
+    def transact(self, work: Callable[[Connection], T], *, rows: int = 1) -> T:  # noqa: ARG002 - the caller's matter
         """Run work whole or not at all, inside the caller's transaction."""
         self._connection.execute("savepoint penstock")
         try:
@@ -34,6 +36,10 @@ class Borrowed:
             raise
         self._connection.execute("release savepoint penstock")
         return value
+
+    def alone(self, entry: Entry, params: Params, columns: Columns | None = None) -> list[Row]:
+        """Run one entry, which is never alone here."""
+        return self.transact(lambda connection: run(connection, entry, params, columns))
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run work that reads, seeing what the caller has written."""
@@ -117,6 +123,9 @@ class _SqliteDoor:
         cursor.row_factory = None
         return cursor.execute(sql, params)
 
+    def executemany(self, sql: str, rows: Any) -> sqlite3.Cursor:
+        return self._raw.executemany(sql, rows)
+
 
 class _PostgresDoor:
     """The same for psycopg, with ids as text."""
@@ -131,3 +140,6 @@ class _PostgresDoor:
         cursor = self._raw.cursor(row_factory=tuple_row)
         cursor.adapters.register_loader("uuid", TextLoader)
         return cursor.execute(sql, params)
+
+    def cursor(self) -> Any:
+        return self._raw.cursor()

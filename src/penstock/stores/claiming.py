@@ -80,7 +80,7 @@ class Claiming:
             leases = self._share_out(connection, worker_id, queue, batch, walked)
             return walked, leases, self._pass_permits(connection, leases)
 
-        walked, leases, passed = self._db.transact(work)
+        walked, leases, passed = self._db.transact(work, rows=batch)
         _remember(turn, queue, walked, leases, batch)
         return leases, sorted(passed, key=_order)
 

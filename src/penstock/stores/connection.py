@@ -25,6 +25,9 @@ class Connection(Protocol):
     def each(self, entry: Entry, columns: Columns, common: Params) -> list[Row]:
         """Run an entry for a batch given as columns of equal length, and return all its rows."""
 
+    def load(self, entry: Entry, rows: Sequence[Row]) -> None:
+        """Write rows that cannot be refused, by the shortest way that the database has."""
+
     def execute(self, sql: str, params: Any = None) -> list[Row]:
         """Run a statement of the caller's own, in the dialect and parameter style of its driver."""
 
@@ -50,9 +53,20 @@ class Database(Protocol):
 
     dialect: str
     clock: Clock
+    rows_at_once: int
+    """How many rows one transaction should write at most, so that nobody waits for it for long."""
 
-    def transact(self, work: Callable[[Connection], T]) -> T:
-        """Run work in one transaction; again if the database asks for it. All of it is on disk, or none."""
+    def transact(self, work: Callable[[Connection], T], *, rows: int = 1) -> T:
+        """Run work in one transaction; again if the database asks for it. All of it is on disk, or none.
+
+        Work that is about many rows says so: where only one may write at a time, it gives way to those with a few.
+        """
+
+    def alone(self, entry: Entry, params: Params, columns: Columns | None = None) -> list[Row]:
+        """Run one entry as a transaction of its own, in one trip where the database can.
+
+        Where the reply is lost nothing is tried again: the error says `outcome_unknown`, and the caller has to look.
+        """
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run work that only reads, or a single statement that may be repeated."""
@@ -62,6 +76,11 @@ class Database(Protocol):
 
     def close(self) -> None:
         """Close what is open."""
+
+
+def run(connection: Connection, entry: Entry, params: Params, columns: Columns | None) -> list[Row]:
+    """Run an entry, for a batch where there is one."""
+    return connection.all(entry, params) if columns is None else connection.each(entry, columns, params)
 
 
 def as_columns(rows: Sequence[Params]) -> Columns:

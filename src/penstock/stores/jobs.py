@@ -8,13 +8,20 @@ from functools import partial
 from typing import Any
 
 from penstock import events
-from penstock.clock import SECOND
+from penstock.clock import SECOND, Instant
 from penstock.engine.ids import is_id, new_id
 from penstock.engine.job import Enqueued, NewJob
 from penstock.engine.keys import digest
 from penstock.engine.settlement import Finish
 from penstock.engine.transitions import State, require
-from penstock.errors import AlreadyRequeued, Conflict, DuplicateMismatch, NotFound
+from penstock.errors import (
+    AlreadyRequeued,
+    Conflict,
+    DatabaseUnavailable,
+    DuplicateMismatch,
+    IllegalTransition,
+    NotFound,
+)
 from penstock.events import Event
 from penstock.stores.bellrope import BellRope
 from penstock.stores.books import book
@@ -23,8 +30,6 @@ from penstock.stores.effects import Effects
 from penstock.stores.events import Events
 from penstock.stores.leases import Leases
 
-CHUNK = 500
-"""Jobs of one enqueue that are written in one transaction."""
 TWIN_TRIES = 5
 """How often an enqueue is tried again whose twin finished between the conflict and the look at it."""
 
@@ -54,16 +59,22 @@ class Jobs:
 
     def enqueue(self, jobs: Sequence[NewJob]) -> list[Enqueued]:
         """Write jobs and return what stands for each, in order. Each chunk is on disk whole, or not at all."""
+        if len(jobs) == 1 and not _lasting_keys(jobs[0]):
+            return [self._enqueue_alone(jobs[0])]
         done: list[Enqueued] = []
-        for start in range(0, len(jobs), CHUNK):
-            done += self._db.transact(partial(self.enqueue_on, jobs=jobs[start : start + CHUNK]))
+        chunk = self._db.rows_at_once
+        for start in range(0, len(jobs), chunk):
+            some = jobs[start : start + chunk]
+            done += self._db.transact(partial(self.enqueue_on, jobs=some), rows=len(some))
         return done
 
     def enqueue_on(self, connection: Connection, jobs: Sequence[NewJob]) -> list[Enqueued]:
         """Write jobs inside a transaction of the caller."""
         if len(jobs) > 1 and all(job.job_key is None and job.unique is None for job in jobs):
-            self._insert_many(connection, jobs)
+            self._load(connection, jobs)
             return [Enqueued(job.id, created=True) for job in jobs]
+        if len(jobs) > 1 and not any(_lasting_keys(job) for job in jobs):
+            return self._insert_many(connection, jobs)
         return [self._enqueue_one(connection, job) for job in jobs]
 
     def cancel(self, job_id: str, *, tenant: str | None, reason: str, actor: str) -> State:
@@ -87,6 +98,29 @@ class Jobs:
             data = {"job_id": job_id, "reason": reason}
             self._events.record(connection, [Event(name, owner, job_id, fence=fence, actor=actor, data=data)])
             return after
+
+        return self._db.transact(work)
+
+    def retry(self, job_id: str, *, tenant: str | None, reason: str, actor: str) -> bool:
+        """Make a waiting job due at once, whatever it waited for; False where it is due already."""
+        _require_id(job_id)
+
+        def work(connection: Connection) -> bool:
+            row = first(connection.all(self._book["lock_any"], {"id": job_id, "tenant": tenant}))
+            if row is None:
+                self._refuse_finished(connection, job_id, tenant, "retry")
+                raise NotFound("job", job_id)
+            _, fence, state, owner, _ = row
+            if state != State.QUEUED:
+                raise IllegalTransition(job_id, state, "retry")
+            params = {"id": job_id, "fence": fence, "now": self._db.clock.now()}
+            hastened = first(connection.all(self._book["retry"], params))
+            if hastened is None:
+                return False
+            data = {"job_id": job_id, "retry_count": hastened[0], "delay_seconds": 0, "reason": reason}
+            told = Event(events.JOB_RETRY, owner, job_id, fence=fence, actor=actor, data=data)
+            self._events.record(connection, [told])
+            return True
 
         return self._db.transact(work)
 
@@ -124,6 +158,24 @@ class Jobs:
 
         return self._db.transact(work)
 
+    def _enqueue_alone(self, job: NewJob) -> Enqueued:
+        """One job in one trip, which is how most are enqueued."""
+        try:
+            if self._db.alone(self._book["enqueue"], self._params(job)):
+                return Enqueued(job.id, created=True)
+        except DatabaseUnavailable as trouble:
+            if not trouble.outcome_unknown:
+                raise
+            return self._db.transact(lambda connection: self._enqueue_in_doubt(connection, job))
+        return self._db.transact(lambda connection: self._insert(connection, job))
+
+    def _enqueue_in_doubt(self, connection: Connection, job: NewJob) -> Enqueued:
+        """Enqueue a job whose first try may have succeeded: then it is there under its id, or finished already."""
+        for entry in ("lock_any", "dead_letter"):
+            if connection.all(self._book[entry], {"id": job.id, "tenant": job.tenant}):
+                return Enqueued(job.id, created=True)
+        return self._insert(connection, job)
+
     def _enqueue_one(self, connection: Connection, job: NewJob) -> Enqueued:
         taken, holder = self._take_keys(connection, job)
         standing = holder or self._insert(connection, job)
@@ -135,8 +187,7 @@ class Jobs:
     def _insert(self, connection: Connection, job: NewJob) -> Enqueued:
         """Write one job; the active job that has its unique key stands for it."""
         for _ in range(TWIN_TRIES):
-            now = {"now": self._db.clock.now(), "ring": self._bell.may_ring(job.delay_us, job.run_at)}
-            if connection.all(self._book["enqueue"], _row(job) | now):
+            if connection.all(self._book["enqueue"], self._params(job)):
                 return Enqueued(job.id, created=True)
             twin = self._active_twin(connection, job)
             if twin is not None:
@@ -172,10 +223,23 @@ class Jobs:
             raise DuplicateMismatch(job.unique.key, twin_id)
         return Enqueued(twin_id, created=False)
 
-    def _insert_many(self, connection: Connection, jobs: Sequence[NewJob]) -> None:
+    def _insert_many(self, connection: Connection, jobs: Sequence[NewJob]) -> list[Enqueued]:
+        """Write several jobs of which some may be duplicates; each of those is looked at by itself."""
         columns = as_columns([_row(job) for job in jobs])
-        ring = self._bell.may_ring(*min((job.delay_us, job.run_at or 0) for job in jobs))
-        connection.each(self._book["enqueue_many"], columns, {"now": self._db.clock.now(), "ring": ring})
+        common = {"now": self._db.clock.now(), "ring": self._rings(jobs)}
+        made = {job_id for job_id, _ in connection.each(self._book["enqueue_many"], columns, common)}
+        return [Enqueued(job.id, created=True) if job.id in made else self._insert(connection, job) for job in jobs]
+
+    def _load(self, connection: Connection, jobs: Sequence[NewJob]) -> None:
+        """Write jobs that cannot be duplicates."""
+        ((now, _),) = connection.all(self._book["now"], {"now": self._db.clock.now(), "ring": self._rings(jobs)})
+        connection.load(self._book["load"], [_loaded(job, now) for job in jobs])
+
+    def _params(self, job: NewJob) -> dict[str, Any]:
+        return {**_row(job), "now": self._db.clock.now(), "ring": self._bell.may_ring(job.delay_us, job.run_at)}
+
+    def _rings(self, jobs: Sequence[NewJob]) -> bool:
+        return self._bell.may_ring(*min((job.delay_us, job.run_at or 0) for job in jobs))
 
     def _requeue_on(self, connection: Connection, job_id: str, how: Requeue, tenant: str | None) -> Enqueued:
         asked = {"id": job_id, "tenant": tenant}
@@ -291,6 +355,17 @@ def _lasting_keys(job: NewJob) -> list[tuple[str, str, str, int | None]]:
     if job.unique is not None and job.unique.scope in {"forever", "period"}:
         keys.append(("unique", job.task, job.unique.key, job.unique.period_us))
     return keys
+
+
+def _loaded(job: NewJob, now: Instant) -> tuple[Any, ...]:
+    """The row of a job whose unique key nobody else can have, for it has none."""
+    run_at = now + job.delay_us if job.run_at is None else job.run_at
+    deadline_at = None if job.deadline_us is None else max(run_at, now) + job.deadline_us
+    return (
+        job.id, job.tenant, job.task, job.queue, -job.priority, run_at, job.args, job.max_attempts, job.id, job.source,
+        job.concurrency_key, job.concurrency_limit, job.correlation_id, job.tags, job.facts, job.lease_us,
+        job.timeout_us, deadline_at, now, now,
+    )  # fmt: skip
 
 
 def _row(job: NewJob) -> dict[str, Any]:

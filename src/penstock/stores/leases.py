@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from penstock import events
 from penstock.clock import Instant
 from penstock.engine.job import Lease
+from penstock.engine.lease import had_neighbours
 from penstock.engine.outcome import REASON_DEADLINE
-from penstock.engine.settlement import Finish, Settlement, events_of, resolve_loss
+from penstock.engine.settlement import RELEASE, Finish, Settlement, events_of, resolve_loss
 from penstock.engine.transitions import State
 from penstock.events import Event
 from penstock.stores.books import book
@@ -18,7 +20,12 @@ from penstock.stores.claiming import Claiming, Turn
 from penstock.stores.connection import Connection, Database, as_columns
 from penstock.stores.events import Events
 from penstock.stores.permits import Permits
-from penstock.stores.settling import Settling
+from penstock.stores.settling import Held, Settling, is_plain_success
+
+UNKNOWN_LIMIT = 25_000
+"""More than a worker can hold."""
+Believe = Callable[[Sequence[Held]], Collection[Held]]
+"""Which of the leases that ran out are to be taken back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +57,7 @@ class Leases:
         self._settling = Settling(database, record, self._permits)
         self._claiming = Claiming(database, record, self._permits, self._settling)
         self._book = book("penstock.stores", database.dialect, "jobs")
+        self._workers = book("penstock.stores", database.dialect, "workers")
 
     def claim(self, worker_id: str, queues: Sequence[str], batch: int = 1, turn: Turn | None = None) -> list[Lease]:
         """Take up to a batch of due jobs, tenants in turn, each under a new fence."""
@@ -65,7 +73,7 @@ class Leases:
             return Renewal(frozenset(), {})
         held = as_columns([{"id": lease.id, "fence": lease.fence} for lease in leases])
         now = {"now": self._db.clock.now()}
-        rows = self._db.transact(lambda connection: connection.each(self._book["renew"], held, now))
+        rows = self._db.alone(self._book["renew"], now, held)
         alive = {job_id for job_id, _ in rows}
         cancelled = {job_id: reason for job_id, reason in rows if reason is not None}
         return Renewal(frozenset(held["id"]) - alive, cancelled)
@@ -84,7 +92,10 @@ class Leases:
 
         An id that does not come back had lost its lease: its outcome is discarded.
         """
-        return self._db.transact(lambda connection: self.settle_on(connection, settlements, worker))
+        if all(is_plain_success(one) for one in settlements):
+            return self._settling.settle_plain(settlements)
+        work = partial(self.settle_on, settlements=settlements, worker=worker)
+        return self._db.transact(work, rows=len(settlements))
 
     def ended_by(self, lease: Lease) -> bool:
         """Whether the job stands as after a settlement of this very lease: to be asked after a lost reply."""
@@ -95,14 +106,28 @@ class Leases:
         """Record how runs ended, inside a transaction of the caller."""
         return self._settling.settle(connection, settlements, worker)
 
-    def reap(self, limit: int = 100) -> list[Reaped]:
-        """Take back leases that ran out. Guarded and bounded: safe on every worker at once."""
-        return self._take_back("stale", {"now": self._db.clock.now(), "limit": limit}, "sweep")
+    def reap(self, limit: int = 100, *, believe: Believe = set) -> list[Reaped]:
+        """Take back leases that ran out. Guarded and bounded: safe on every worker at once.
+
+        `believe` picks from what is found: while the database stood still, nobody could renew.
+        """
+        return self._take_back("stale", {"now": self._db.clock.now(), "limit": limit}, "sweep", believe)
 
     def recover(self, worker_ids: Sequence[str], limit: int = 100) -> list[Reaped]:
         """Take back leases of workers whose process is provably gone."""
         params = {"workers": list(worker_ids), "limit": limit}
         return self._take_back("leases_of", params, "worker_startup_recovery") if worker_ids else []
+
+    def give_back_unknown(self, worker_id: str, known: Collection[tuple[str, int]]) -> frozenset[str]:
+        """Release what a worker holds without knowing it, by (id, fence): the reply to its claim was lost."""
+        params = {"workers": [worker_id], "limit": UNKNOWN_LIMIT}
+
+        def work(connection: Connection) -> frozenset[str]:
+            held = [_Stale(*row) for row in connection.all(self._book["leases_of"], params)]
+            unknown = [Settlement(one.as_lease(), RELEASE) for one in held if (one.id, one.fence) not in known]
+            return self._settling.settle(connection, unknown, worker_id)
+
+        return self._db.transact(work)
 
     def expire(self, limit: int = 100) -> list[str]:
         """Bury jobs that waited past their deadline."""
@@ -131,16 +156,35 @@ class Leases:
         """Make the oldest waiters of a gate due at once, as many as it admits now."""
         return self._db.transact(lambda connection: self._permits.wake(connection, gate, count))
 
-    def _take_back(self, entry: str, params: dict[str, Any], detected_by: str) -> list[Reaped]:
+    def _take_back(self, entry: str, params: dict[str, Any], detected_by: str, believe: Believe = set) -> list[Reaped]:
         def work(connection: Connection) -> list[Reaped]:
-            stale = [_Stale(*row) for row in connection.all(self._book[entry], params)]
-            return [self._lose(connection, lease, detected_by) for lease in stale]
+            found = [_Stale(*row) for row in connection.all(self._book[entry], params)]
+            lost = set(believe([(one.id, one.fence) for one in found]))
+            stale = [one for one in found if (one.id, one.fence) in lost]
+            shared = self._with_neighbours(connection, stale)
+            taken = [self._lose(connection, one, detected_by, shared=one.id in shared) for one in stale]
+            self._remember(connection, stale)
+            return taken
 
         return self._db.transact(work)
 
-    def _lose(self, connection: Connection, stale: _Stale, detected_by: str) -> Reaped:
-        step = resolve_loss(stale.attempts, stale.max_attempts, stale.losses, stale.cancel_reason)
-        lost = Settlement(stale.as_lease(), step)
+    def _with_neighbours(self, connection: Connection, stale: Sequence[_Stale]) -> set[str]:
+        """The jobs that were lost together with others of their worker, whoever takes those back, and whenever."""
+        if not stale:
+            return set()
+        rows = connection.all(self._book["held_by"], {"workers": _workers_of(stale)})
+        known = {worker_id: (held, lost_at) for worker_id, held, lost_at in rows}
+        return {one.id for one in stale if one.had_neighbours(*known[one.worker_id])}
+
+    def _remember(self, connection: Connection, stale: Sequence[_Stale]) -> None:
+        """Leave the time of the loss with the workers: leases of theirs that are taken back later were not alone."""
+        if stale:
+            connection.all(self._workers["lost"], {"workers": _workers_of(stale), "now": self._db.clock.now()})
+
+    def _lose(self, connection: Connection, stale: _Stale, detected_by: str, *, shared: bool) -> Reaped:
+        lease = stale.as_lease()
+        step = resolve_loss(lease, stale.cancel_reason, shared=shared)
+        lost = Settlement(lease, step)
         if isinstance(step, Finish):
             self._settling.finish(connection, [(stale.id, stale.fence, step)])
         else:
@@ -150,6 +194,10 @@ class Leases:
         self._events.record(connection, [started, stale.event(detected_by), *ends])
         state = step.state if isinstance(step, Finish) else State.QUEUED
         return Reaped(stale.id, stale.fence, stale.tenant, stale.worker_id, state)
+
+
+def _workers_of(stale: Sequence[_Stale]) -> list[str]:
+    return sorted({one.worker_id for one in stale})
 
 
 def _overdue(job_id: str, attempts: int) -> dict[str, Any]:
@@ -171,8 +219,13 @@ class _Stale:
     cancel_reason: str | None
     worker_id: str
     leased_at: Instant
+    heartbeat_at: Instant
     concurrency_key: str | None
     facts: str | None
+
+    def had_neighbours(self, held: int, lost_at: Instant | None) -> bool:
+        """Whether its worker, which holds so many and lost one then, held others when it fell silent."""
+        return had_neighbours(held, self.heartbeat_at, lost_at)
 
     def event(self, detected_by: str) -> Event:
         """That the lease was lost, by whom, and how it was found."""

@@ -12,6 +12,9 @@ from penstock.stores.books import book
 from penstock.stores.connection import Connection, Database, first
 from penstock.stores.events import Events
 
+TROUBLE_LOOK = 1000
+"""How many of the newest events are searched for failures: a look stays cheap however long nothing fails."""
+
 
 @dataclass(frozen=True, slots=True)
 class QueueCounts:
@@ -24,6 +27,29 @@ class QueueCounts:
     oldest: Instant | None
     """When the job that waits longest became due."""
     paused_at: Instant | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What ended in a stretch of time."""
+
+    done: int = 0
+    dead: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A run that failed, a lease that ran out, or a job that died."""
+
+    at: Instant
+    event: str
+    tenant: str
+    job_id: str
+    attempt: int | None
+    task: str | None
+    """None where the job was pruned since."""
+    queue: str | None
+    message: str | None
 
 
 class Queues:
@@ -79,3 +105,23 @@ class Queues:
         """Since when a queue is paused, by whom and why; None where it is not."""
         row = self._db.read(lambda connection: first(connection.all(self._book["paused"], {"name": name})))
         return None if row is None else (row[0], row[1], row[2])
+
+    def ended(self, since: Instant, until: Instant) -> dict[str, Ended]:
+        """What ended after one moment and up to another, queue by queue."""
+        asked = {"since": since, "until": until}
+        rows = self._db.read(lambda connection: connection.all(self._book["ended"], asked))
+        return {name: Ended(done, dead) for name, done, dead in rows}
+
+    def held(self) -> dict[str, int]:
+        """How many jobs each worker has in hand, by the worker's id."""
+        rows = self._db.read(lambda connection: connection.all(self._book["held"], {}))
+        return {str(worker): jobs for worker, jobs in rows}
+
+    def troubles(self, queue: str | None = None, *, limit: int = 10) -> list[Trouble]:
+        """The last failures, the newest first, one an attempt. Only the newest events are looked at."""
+        asked = {"queue": queue, "look": TROUBLE_LOOK, "limit": 2 * limit}
+        rows = self._db.read(lambda connection: connection.all(self._book["troubles"], asked))
+        once: dict[tuple[str, int | None], Trouble] = {}
+        for row in rows:  # a job that died of its last failure is told of once, by the newer of the two events
+            once.setdefault((row[3], row[4]), Trouble(*row))
+        return list(once.values())[:limit]

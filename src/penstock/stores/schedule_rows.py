@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from penstock.clock import SECOND, Instant
@@ -28,6 +28,7 @@ class ScheduleRow:
 
 def columns_of(spec: ScheduleSpec, template: NewJob) -> dict[str, Any]:
     """What a declaration writes."""
+    job = {**template._asdict(), "id": "", "unique": template.unique and asdict(template.unique)}
     return {
         "name": spec.name,
         "tenant": spec.tenant,
@@ -38,7 +39,7 @@ def columns_of(spec: ScheduleSpec, template: NewJob) -> dict[str, Any]:
         "misfire_grace_us": _us(spec.misfire_grace_seconds),
         "overlap": spec.overlap,
         "max_runtime_us": _us(spec.max_runtime_seconds),
-        "template": json.dumps(asdict(replace(template, id="")), sort_keys=True),
+        "template": json.dumps(job, sort_keys=True),
     }
 
 

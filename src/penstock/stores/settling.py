@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from penstock.engine.outcome import Failure
@@ -40,22 +39,17 @@ class Settling:
         self._events.record(connection, [event for s in final for event in events_of(s, worker or s.lease.worker_id)])
         return frozenset(job_id for job_id, _ in accepted)
 
+    def settle_plain(self, settlements: Sequence[Settlement]) -> frozenset[str]:
+        """Record successes that need neither events nor permits, in a single statement where the database can."""
+        columns = finish_columns([(s.lease.id, s.lease.fence, s.step) for s in settlements])  # type: ignore[misc]
+        accepted = self._db.alone(self._book["settle"], {"now": self._db.clock.now()}, columns)
+        return frozenset(job_id for job_id, _ in accepted)
+
     def finish(
         self, connection: Connection, steps: Sequence[tuple[str, int, Finish]], was: State = State.RUNNING
     ) -> set[Held]:
         """Move jobs out of the hot table, each under its fence and from the state it was in."""
-        columns: dict[str, list[Any]] = {
-            "id": [job_id for job_id, _, _ in steps],
-            "fence": [fence for _, fence, _ in steps],
-            "was": [str(was)] * len(steps),
-            "state": [str(step.state) for _, _, step in steps],
-            "reason": [step.reason for _, _, step in steps],
-            "result": [step.result for _, _, step in steps],
-            "facts": [step.facts for _, _, step in steps],
-            "losses": [step.losses for _, _, step in steps],
-            **_failure_columns([step.failure for _, _, step in steps]),
-        }
-        return self._each(connection, "settle", columns)
+        return self._each(connection, "settle", finish_columns(steps, was))
 
     def put_back(self, connection: Connection, settlements: Sequence[Settlement]) -> set[Held]:
         """Queue jobs again, each under its fence; those that were asked to cancel are left alone."""
@@ -80,13 +74,35 @@ class Settling:
         asked = connection.each(self._book["asked_to_cancel"], as_columns(rows), {})
         steps = {(job_id, fence): Finish(State.CANCELLED, reason) for job_id, fence, reason in asked}
         accepted = self.finish(connection, [(*held, step) for held, step in steps.items()])
-        return {_held(s): replace(s, step=steps[_held(s)]) for s in refused if _held(s) in accepted}
+        return {_held(s): s._replace(step=steps[_held(s)]) for s in refused if _held(s) in accepted}
 
     def _each(self, connection: Connection, entry: str, columns: dict[str, list[Any]]) -> set[Held]:
         if not columns["id"]:
             return set()
         accepted = connection.each(self._book[entry], columns, {"now": self._db.clock.now()})
         return {(job_id, fence) for job_id, fence in accepted}
+
+
+def is_plain_success(settlement: Settlement) -> bool:
+    """Whether a first run succeeded that held no permit: its row alone tells all of it."""
+    lease, step = settlement.lease, settlement.step
+    first = lease.fence == 1 and lease.concurrency_key is None
+    return first and isinstance(step, Finish) and step.state is State.SUCCEEDED
+
+
+def finish_columns(steps: Sequence[tuple[str, int, Finish]], was: State = State.RUNNING) -> dict[str, list[Any]]:
+    """Ends of jobs as columns."""
+    return {
+        "id": [job_id for job_id, _, _ in steps],
+        "fence": [fence for _, fence, _ in steps],
+        "was": [str(was)] * len(steps),
+        "state": [str(step.state) for _, _, step in steps],
+        "reason": [step.reason for _, _, step in steps],
+        "result": [step.result for _, _, step in steps],
+        "facts": [step.facts for _, _, step in steps],
+        "losses": [step.losses for _, _, step in steps],
+        **_failure_columns([step.failure for _, _, step in steps]),
+    }
 
 
 def _held(settlement: Settlement) -> Held:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -100,7 +100,7 @@ class Slots:
         }
         if not connection.all(self._book["open_slot"], params) or job_id is None:
             return None
-        made = self._enqueue(connection, replace(schedule.template, id=job_id, run_at=run_at, **_alone(schedule)))
+        made = self._enqueue(connection, schedule.template._replace(id=job_id, run_at=run_at, **_alone(schedule)))
         if not made.created:
             connection.all(self._book["turn_duplicate"], named | {"job_id": made.id})
             return None

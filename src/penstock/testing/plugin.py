@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from penstock.sandbox import Sandbox
     from penstock.testing.bench import Bench
 
 
@@ -31,3 +32,17 @@ def penstock(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
     server = request.config.getoption("--penstock-database")
     with fresh_database(server, tmp_path) as url, closing(Bench(url, tmp_path)) as bench:
         yield bench
+
+
+@pytest.fixture
+def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
+    """The outside world on loopback, on the clock of `penstock` where the test uses that as well."""
+    from penstock.sandbox import Clock, Sandbox  # noqa: PLC0415 - see above
+
+    shared = "penstock" in request.fixturenames
+    bench = request.getfixturevalue("penstock") if shared else None
+    clock = Clock(lambda: bench.clock.now() / 1_000_000) if bench else Clock()
+    with Sandbox(clock=clock) as outside:
+        if shared:
+            outside.apify.longest_wait_seconds = 0  # nobody would move the clock meanwhile
+        yield outside

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -15,7 +16,7 @@ from psycopg.types.string import TextLoader
 from penstock.clock import Clock
 from penstock.errors import DatabaseUnavailable, DatabaseUnsuitable
 from penstock.stores.books import Entry
-from penstock.stores.connection import Columns, Connection, Params, Row
+from penstock.stores.connection import Columns, Connection, Params, Row, run
 from penstock.stores.pool import Pool
 from penstock.stores.postgres.address import safe_url
 from penstock.stores.postgres.bell import PostgresBell
@@ -37,6 +38,8 @@ _KEEPALIVE = {
     "keepalives_interval": 5,
     "keepalives_count": 3,
 }
+_COPY_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+_COPY_SPECIAL = re.compile(r"[\\\t\n\r]")
 _AGAIN = (pg.SerializationFailure, pg.DeadlockDetected, pg.LockNotAvailable)
 
 
@@ -60,6 +63,12 @@ class PostgresConnection:
         """Run an entry once with its columns as arrays."""
         return self.all(entry, {**common, **{name: array(values) for name, values in columns.items()}})
 
+    def load(self, entry: Entry, rows: Sequence[Row]) -> None:
+        """Copy rows into the table. The lines are made here: the driver asks every value for its type."""
+        (statement,) = entry
+        with self.raw.cursor().copy(statement.encode()) as copy:
+            copy.write("".join([copy_line(row) for row in rows]))
+
     def execute(self, sql: str, params: Any = None) -> list[Row]:
         """Run a statement of the caller's own, with `%s` or `%(name)s` parameters."""
         cursor = self.raw.execute(sql, params)
@@ -82,13 +91,14 @@ class PostgresDatabase:
     """A server, its clock, and a few connections to it."""
 
     dialect = "postgres"
+    rows_at_once = 1000
 
     def __init__(self, url: str, *, clock: Clock, pool_size: int = POOL_SIZE) -> None:
         self.url = url
         self.clock = clock
         self._pool = Pool(self._connect, size=pool_size)
 
-    def transact(self, work: Callable[[Connection], T]) -> T:
+    def transact(self, work: Callable[[Connection], T], *, rows: int = 1) -> T:  # noqa: ARG002 - many may write at once
         """Run work in one transaction; again after a deadlock, a lost race, or a connection that died before it."""
         for attempt in range(1, ATTEMPTS + 1):
             committing = False
@@ -100,14 +110,26 @@ class PostgresDatabase:
                     connection.raw.execute("commit")
                     return value
             except _AGAIN as error:
-                if attempt == ATTEMPTS:
-                    message = f"The transaction lost {ATTEMPTS} races in a row: {error}."
-                    raise DatabaseUnavailable(message, hint="Nothing was written. Try again.") from error
-                time.sleep(random.uniform(0, 0.005 * 2**attempt))  # noqa: S311 - jitter, not a secret
+                _wait_for_another_try(attempt, error)
             except (psycopg.OperationalError, psycopg.InterfaceError) as error:
                 self._pool.forget()
                 if committing or attempt > 1:
                     raise _lost(error, unknown=committing) from error
+        raise AssertionError  # the loop returns or raises
+
+    def alone(self, entry: Entry, params: Params, columns: Columns | None = None) -> list[Row]:
+        """Run one entry, which is a single statement here, as a transaction of its own."""
+        for attempt in range(1, ATTEMPTS + 1):
+            sent: PostgresConnection | None = None
+            try:
+                with self._pool.lend() as connection:
+                    sent = connection
+                    return run(connection, entry, params, columns)
+            except _AGAIN as error:
+                _wait_for_another_try(attempt, error)
+            except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+                self._pool.forget()
+                raise _lost(error, unknown=sent is not None and sent.raw.closed) from error
         raise AssertionError  # the loop returns or raises
 
     def read(self, work: Callable[[Connection], T]) -> T:
@@ -147,6 +169,13 @@ class PostgresDatabase:
             raw.close()
             raise
         return PostgresConnection(raw)
+
+
+def _wait_for_another_try(attempt: int, error: Exception) -> None:
+    if attempt == ATTEMPTS:
+        message = f"The transaction lost {ATTEMPTS} races in a row: {error}."
+        raise DatabaseUnavailable(message, hint="Nothing was written. Try again.") from error
+    time.sleep(random.uniform(0, 0.005 * 2**attempt))  # noqa: S311 - jitter, not a secret
 
 
 @contextmanager
@@ -193,6 +222,19 @@ def _element(value: Any) -> str:
     if "\\" in value or '"' in value:
         value = value.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{value}"'
+
+
+def copy_line(row: Sequence[Any]) -> str:
+    """A row as a line of the text that COPY reads."""
+    return "\t".join([_field(value) for value in row]) + "\n"
+
+
+def _field(value: Any) -> str:
+    if value is None:
+        return "\\N"
+    if not isinstance(value, str):
+        return str(value)
+    return value.translate(_COPY_ESCAPES) if _COPY_SPECIAL.search(value) else value
 
 
 def _lost(error: Exception, *, unknown: bool) -> DatabaseUnavailable:

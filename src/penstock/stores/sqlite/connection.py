@@ -1,7 +1,8 @@
 """SQLite as a database for many processes of one host.
 
 WAL with `synchronous=FULL`: an acknowledged commit is on disk. Writers queue by our own patience, in steps of half a
-millisecond with jitter: the busy handler of SQLite backs off so far that single enqueues starve for seconds.
+millisecond with jitter: the busy handler of SQLite backs off so far that single enqueues starve for seconds. Those who
+write many rows take longer steps and a rest after each commit, so that an enqueue never waits for a whole drain.
 """
 
 from __future__ import annotations
@@ -9,15 +10,17 @@ from __future__ import annotations
 import json
 import random
 import sqlite3
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 from penstock.clock import Clock, host_now
 from penstock.errors import DatabaseUnavailable, DatabaseUnsuitable
 from penstock.stores.books import Entry
-from penstock.stores.connection import Columns, Connection, Params, Row
+from penstock.stores.connection import Columns, Connection, Params, Row, run
 from penstock.stores.pool import Pool
 from penstock.stores.sqlite.bell import SqliteBell
 from penstock.stores.sqlite.filesystem import require_suitable
@@ -28,6 +31,13 @@ OLDEST_VERSION = (3, 38, 0)
 PATIENCE_SECONDS = 30.0
 """How long a writer waits for the others before it says so."""
 POOL_SIZE = 16
+STEP_SECONDS = 0.0005
+"""Between two tries to write, at most."""
+FEW_ROWS = 16
+"""A transaction about more rows than this gives way to the others."""
+CROWD_STEP_SECONDS = 0.003
+CROWD_PAUSE_SECONDS = 0.001
+"""How long the file is left to others after many rows were written: with the slower steps, they come first."""
 _PRAGMAS = """
 pragma journal_mode = wal;
 pragma synchronous = full;
@@ -36,6 +46,8 @@ pragma foreign_keys = on;
 pragma cache_size = -16384;
 pragma temp_store = memory;
 """
+TABLE = "told"
+"""What an entry calls the rows of its batch."""
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
@@ -47,7 +59,7 @@ class SqliteConnection:
     def __init__(self, raw: sqlite3.Connection) -> None:
         self.raw = raw
 
-    def all(self, entry: Entry, params: Params) -> list[Row]:
+    def all(self, entry: Sequence[str], params: Params) -> list[Row]:
         """Run an entry and return its rows."""
         bound = _bind(params)
         rows: list[Row] = []
@@ -56,7 +68,18 @@ class SqliteConnection:
         return rows
 
     def each(self, entry: Entry, columns: Columns, common: Params) -> list[Row]:
-        """Run an entry row by row, and return all rows that came back."""
+        """Run an entry once with its columns as a table, or row by row where it knows no table."""
+        if TABLE in entry[0]:
+            told = json.dumps(list(zip(*columns.values(), strict=True)), ensure_ascii=False)
+            return self.all([with_table(statement, tuple(columns)) for statement in entry], {**common, "told": told})
+        return self._row_by_row(entry, columns, common)
+
+    def load(self, entry: Entry, rows: Sequence[Row]) -> None:
+        """Write rows that cannot be refused, by the shortest way."""
+        for statement in entry:
+            self.raw.executemany(statement, rows)
+
+    def _row_by_row(self, entry: Entry, columns: Columns, common: Params) -> list[Row]:
         shared = _bind(common)
         rows: list[Row] = []
         for values in zip(*columns.values(), strict=True):
@@ -87,16 +110,27 @@ class SqliteDatabase:
     """A file, its clock, and a few connections to it."""
 
     dialect = "sqlite"
+    rows_at_once = 200
 
     def __init__(self, path: Path, *, clock: Clock, pool_size: int = POOL_SIZE) -> None:
         self.path = path
         self.clock = clock
         self._pool = Pool(self._connect, size=pool_size)
+        self._crowd = threading.Lock()
+        """Held by the one of this process that writes many rows, and a moment longer."""
 
-    def transact(self, work: Callable[[Connection], T]) -> T:
-        """Run work in one immediate transaction."""
+    def transact(self, work: Callable[[Connection], T], *, rows: int = 1) -> T:
+        """Run work in one immediate transaction. Who writes many rows gives way to those who write a few."""
+        if rows <= FEW_ROWS:
+            return self._transact(work, STEP_SECONDS)
+        with self._crowd:
+            value = self._transact(work, CROWD_STEP_SECONDS)
+            time.sleep(CROWD_PAUSE_SECONDS)
+            return value
+
+    def _transact(self, work: Callable[[Connection], T], step_seconds: float) -> T:
         with _told_plainly(self.path), self._pool.lend() as connection:
-            _patiently(lambda: connection.raw.execute("begin immediate"))
+            _patiently(lambda: connection.raw.execute("begin immediate"), step_seconds)
             try:
                 value = work(connection)
                 connection.raw.execute("commit")
@@ -105,6 +139,14 @@ class SqliteDatabase:
                     connection.raw.execute("rollback")
                 raise
             return value
+
+    def alone(self, entry: Entry, params: Params, columns: Columns | None = None) -> list[Row]:
+        """Run one entry as a transaction of its own; a single statement is one already."""
+        if columns is not None or len(entry) > 1:
+            rows = len(next(iter(columns.values()))) if columns else 1
+            return self.transact(lambda connection: run(connection, entry, params, columns), rows=rows)
+        with _told_plainly(self.path), self._pool.lend() as connection:
+            return _patiently(lambda: connection.all(entry, params))
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run work that reads: a moment of business with the file is waited out."""
@@ -143,6 +185,13 @@ class SqliteDatabase:
             raise DatabaseUnsuitable(message, hint="Move it to a local disk, or use PostgreSQL.")
 
 
+@cache
+def with_table(statement: str, names: tuple[str, ...]) -> str:
+    """A statement of a batch, with the JSON array of its rows before it as the table that it reads."""
+    columns = ", ".join(f"value ->> {place} as {name}" for place, name in enumerate(names))
+    return f"with {TABLE} as materialized (select {columns} from json_each(:told))\n{statement}"  # noqa: S608 - of our books
+
+
 def _bind(params: Params) -> dict[str, Any]:
     """Fill in the clock, which on SQLite is this host's, and send lists as JSON."""
     bound = {name: json.dumps(value) if isinstance(value, list) else value for name, value in params.items()}
@@ -151,7 +200,7 @@ def _bind(params: Params) -> dict[str, Any]:
     return bound
 
 
-def _patiently(act: Callable[[], T]) -> T:
+def _patiently(act: Callable[[], T], step_seconds: float = STEP_SECONDS) -> T:
     """Try again in small jittered steps while somebody else holds the file."""
     until = time.monotonic() + PATIENCE_SECONDS
     while True:
@@ -160,7 +209,7 @@ def _patiently(act: Callable[[], T]) -> T:
         except sqlite3.OperationalError as error:
             if (error.sqlite_errorcode & 0xFF) not in _BUSY or time.monotonic() > until:
                 raise
-        time.sleep(random.uniform(0.0005, 0.001))  # noqa: S311 - jitter, not a secret
+        time.sleep(random.uniform(0.5, 1) * step_seconds)  # noqa: S311 - jitter, not a secret
 
 
 class _told_plainly:  # noqa: N801 - reads as a phrase at its two uses

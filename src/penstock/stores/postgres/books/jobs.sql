@@ -17,6 +17,7 @@ on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do no
 returning id, case when :ring::bool then pg_notify('penstock', '') end;
 
 -- name: enqueue_many
+-- Several jobs, some of which may find their unique key taken: by others, or by one before them in the batch.
 insert into penstock_jobs (
     id, tenant, task, queue, state, rank, run_at, args, max_attempts, job_key, source, unique_key, unique_scope,
     concurrency_key, concurrency_limit, correlation_id, tags, facts, requeued_from, lease_us, timeout_us, deadline_at,
@@ -37,6 +38,17 @@ cross join unnest(
         timeout_us, deadline_us)
 on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do nothing
 returning id, case when :ring::bool then pg_notify('penstock', '') end;
+
+-- name: now
+-- The time by which a bulk load is written, and the ring that tells of it.
+select penstock_now(:now::bigint), case when :ring::bool then pg_notify('penstock', '') end;
+
+-- name: load
+-- Jobs of which none can be a duplicate, in the order of these columns.
+copy penstock_jobs (
+    id, tenant, task, queue, rank, run_at, args, max_attempts, job_key, source, concurrency_key, concurrency_limit,
+    correlation_id, tags, facts, lease_us, timeout_us, deadline_at, created_at, updated_at)
+from stdin;
 
 -- name: active_twin
 -- The job that holds an active unique key.
@@ -99,18 +111,19 @@ select tenant, rank, run_at, due from pair;
 
 -- name: claim
 -- Each pair is one ordered index scan bounded by run_at; the ids travel as an array, for a join may hash the table.
+-- The clock stands in subselects: they are asked once a statement, and not once a row.
 update penstock_jobs j
 set state = 'running', fence = j.fence + 1, attempts = j.attempts + 1, worker_id = :worker_id::uuid,
-    leased_at = penstock_now(:now::bigint), heartbeat_at = penstock_now(:now::bigint),
-    lease_expires_at = penstock_now(:now::bigint) + j.lease_us, waiting_on = null,
-    started_at = coalesce(j.started_at, penstock_now(:now::bigint)), updated_at = penstock_now(:now::bigint)
+    leased_at = (select penstock_now(:now::bigint)), heartbeat_at = (select penstock_now(:now::bigint)),
+    lease_expires_at = (select penstock_now(:now::bigint)) + j.lease_us, waiting_on = null,
+    started_at = coalesce(j.started_at, (select penstock_now(:now::bigint))), updated_at = (select penstock_now(:now::bigint))
 where j.id = any(array(
     select picked.id
     from unnest(:tenant::text[], :rank::smallint[], :limit::int[]) as share (tenant, rank, most)
     cross join lateral (
         select id from penstock_jobs
         where queue = :queue and state = 'queued' and tenant = share.tenant and rank = share.rank
-          and run_at <= penstock_now(:now::bigint)
+          and run_at <= (select penstock_now(:now::bigint))
         order by run_at, id limit share.most for update skip locked) picked
     limit :batch))
 returning j.id, j.fence, j.tenant, j.task, j.queue, j.args, j.attempts, j.max_attempts, j.losses, j.deferrals,
@@ -119,8 +132,8 @@ returning j.id, j.fence, j.tenant, j.task, j.queue, j.args, j.attempts, j.max_at
 
 -- name: renew
 update penstock_jobs j
-set heartbeat_at = penstock_now(:now::bigint), lease_expires_at = penstock_now(:now::bigint) + j.lease_us,
-    updated_at = penstock_now(:now::bigint)
+set heartbeat_at = (select penstock_now(:now::bigint)), lease_expires_at = (select penstock_now(:now::bigint)) + j.lease_us,
+    updated_at = (select penstock_now(:now::bigint))
 from (select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence order by 1) held
 where j.id = held.id and j.fence = held.fence and j.state || '' = 'running'
 returning j.id, j.cancel_reason;
@@ -161,19 +174,19 @@ select
     losses + more_losses, fence, job_key, source, unique_key, unique_scope, concurrency_key, concurrency_limit,
     correlation_id, tags, coalesce(result_facts, facts), requeued_from, lease_us, timeout_us, deadline_at, worker_id, leased_at,
     heartbeat_at, progress, coalesce(last_class, error_class), coalesce(last_code, error_code),
-    coalesce(last_message, error_message), result, created_at, penstock_now(:now::bigint), started_at,
-    penstock_now(:now::bigint)
+    coalesce(last_message, error_message), result, created_at, (select penstock_now(:now::bigint)), started_at,
+    (select penstock_now(:now::bigint))
 from gone
 returning id, fence;
 
 -- name: put_back
 -- Retry, snooze, release and loss: the job is queued again. One that was asked to cancel is not.
 update penstock_jobs j
-set state = 'queued', run_at = penstock_now(:now::bigint) + told.delay_us, attempts = j.attempts - told.refund,
+set state = 'queued', run_at = (select penstock_now(:now::bigint)) + told.delay_us, attempts = j.attempts - told.refund,
     deferrals = j.deferrals + told.deferral, losses = j.losses + told.losses, waiting_on = told.waiting_on,
     worker_id = null, leased_at = null, heartbeat_at = null, lease_expires_at = null,
     error_class = coalesce(told.error_class, j.error_class), error_code = coalesce(told.error_code, j.error_code),
-    error_message = coalesce(told.error_message, j.error_message), updated_at = penstock_now(:now::bigint)
+    error_message = coalesce(told.error_message, j.error_message), updated_at = (select penstock_now(:now::bigint))
 from (select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence, unnest(:delay_us::bigint[]) as delay_us,
              unnest(:refund::int[]) as refund, unnest(:deferral::int[]) as deferral, unnest(:losses::int[]) as losses,
              unnest(:waiting_on::text[]) as waiting_on, unnest(:error_class::text[]) as error_class,
@@ -198,19 +211,27 @@ for update of j;
 
 -- name: stale
 -- Leases that ran out, the longest first. Rows that another sweep holds are left to it.
-select id, fence, tenant, task, attempts, max_attempts, losses, cancel_reason, worker_id, leased_at, concurrency_key,
-       facts
+select id, fence, tenant, task, attempts, max_attempts, losses, cancel_reason, worker_id, leased_at, heartbeat_at,
+       concurrency_key, facts
 from penstock_jobs
 where state = 'running' and lease_expires_at < penstock_now(:now::bigint)
 order by lease_expires_at limit :limit for update skip locked;
 
 -- name: leases_of
 -- Leases of workers that are known to be gone.
-select id, fence, tenant, task, attempts, max_attempts, losses, cancel_reason, worker_id, leased_at, concurrency_key,
-       facts
+select id, fence, tenant, task, attempts, max_attempts, losses, cancel_reason, worker_id, leased_at, heartbeat_at,
+       concurrency_key, facts
 from penstock_jobs
 where state = 'running' and worker_id = any(:workers::uuid[])
 order by lease_expires_at limit :limit for update skip locked;
+
+-- name: held_by
+-- How many leases these workers hold, and when one was last taken back from each. One statement, so one moment: a lease
+-- that another sweep takes back just now is seen in the one place or in the other.
+select j.worker_id, count(*), (select w.lost_at from penstock_workers w where w.id = j.worker_id)
+from penstock_jobs j
+where j.state = 'running' and j.worker_id = any(:workers::uuid[])
+group by j.worker_id;
 
 -- name: overdue
 -- Jobs that waited past their deadline. In a paused queue nothing is overdue: the pause moves the deadlines.
@@ -234,6 +255,12 @@ where id = :id::uuid and (:tenant::text is null or tenant = :tenant) for update;
 update penstock_jobs set cancel_reason = coalesce(cancel_reason, :reason), updated_at = penstock_now(:now::bigint)
 where id = :id::uuid and fence = :fence and state = 'running'
 returning id;
+
+-- name: retry
+-- One waiting job is due at once, whatever it waited for, and an idle worker hears of it.
+update penstock_jobs set run_at = penstock_now(:now::bigint), waiting_on = null, updated_at = penstock_now(:now::bigint)
+where id = :id::uuid and fence = :fence and state = 'queued' and run_at > penstock_now(:now::bigint)
+returning attempts, pg_notify('penstock', '');
 
 -- name: take_permit
 -- The lowest free number of a key. Two takers of one number: the second finds it taken and comes back for another.

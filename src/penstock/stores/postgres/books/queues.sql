@@ -22,5 +22,25 @@ select queue,
        min(run_at) filter (where state = 'queued' and run_at <= penstock_now(:now::bigint)) as oldest
 from penstock_jobs where :tenant::text is null or tenant = :tenant group by queue order by queue;
 
+-- name: ended
+-- What ended between two moments, queue by queue: one range of an index, never all of history.
+select queue, count(*) filter (where state <> 'dead') as done, count(*) filter (where state = 'dead') as dead
+from penstock_history where finished_at > :since::bigint and finished_at <= :until::bigint group by queue order by queue;
+
+-- name: held
+-- How many jobs each worker has in hand.
+select worker_id, count(*) from penstock_jobs where state = 'running' group by worker_id;
+
+-- name: troubles
+-- The last failures among the newest :look events, with the task and the queue of their job.
+select e.at, e.name, e.tenant, e.job_id, e.attempt, coalesce(j.task, h.task), coalesce(j.queue, h.queue),
+       coalesce(j.error_message, h.error_message)
+from (select seq, at, name, tenant, job_id, attempt from penstock_events order by seq desc limit :look) e
+left join penstock_jobs j on j.id = e.job_id
+left join penstock_history h on h.id = e.job_id
+where e.name in ('job.failed', 'job.dead_lettered', 'job.lease_expired')
+  and (:queue::text is null or coalesce(j.queue, h.queue) = :queue)
+order by e.seq desc limit :limit;
+
 -- name: list_paused
 select name, paused_at, paused_by, reason from penstock_queues where paused_at is not null order by name;

@@ -11,6 +11,12 @@ update penstock_workers set stopped_at = penstock_now(:now::bigint), seen_at = p
     refused = :refused
 where id = :id::uuid and stopped_at is null returning id;
 
+-- name: lost
+-- Leases were taken back from these workers. Locked in the order of ids: two sweeps may meet at the same workers.
+update penstock_workers set lost_at = penstock_now(:now::bigint)
+where id = any(array(select id from penstock_workers where id = any(:workers::uuid[]) order by id for update))
+returning id;
+
 -- name: on_host
 -- Workers of a host that did not say that they stopped.
 select id, name, boot_id, pid, pid_started from penstock_workers

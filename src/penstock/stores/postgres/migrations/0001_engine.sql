@@ -10,7 +10,7 @@ create table penstock_jobs (
     tenant            text collate "C" not null check (tenant <> ''),      -- the round of tenants starts after ''
     task              text     not null,
     queue             text collate "C" not null,
-    state             text     not null check (state in ('queued', 'running')),
+    state             text     not null default 'queued' check (state in ('queued', 'running')),
     rank              smallint not null check (rank between -100 and 100),  -- minus the priority: the smallest first
     run_at            bigint   not null,
     args              text     not null,
@@ -217,7 +217,8 @@ create table penstock_workers (
     refused     bigint   not null default 0,    -- writes that came too late
     started_at  bigint   not null,
     seen_at     bigint   not null,
-    stopped_at  bigint
+    stopped_at  bigint,
+    lost_at     bigint                           -- when a lease was last taken back from it
 );
 
 create table penstock_queues (

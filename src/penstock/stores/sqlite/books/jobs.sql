@@ -1,5 +1,5 @@
--- Jobs on SQLite. The same names and parameters as on PostgreSQL; what is a batch there runs row by row in one
--- transaction here, and every write transaction is immediate, so no row needs a lock of its own.
+-- Jobs on SQLite. The same names and parameters as on PostgreSQL; what are arrays there is the table `told` here, with a
+-- column for each. Every write transaction is immediate, so no row needs a lock of its own.
 
 -- name: enqueue
 -- A conflict with the index of active unique keys writes nothing and returns nothing. The bell is the file's own log,
@@ -16,16 +16,30 @@ on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do no
 returning id, :ring;
 
 -- name: enqueue_many
+-- Several jobs, some of which may find their unique key taken: by others, or by one before them in the batch.
 insert into penstock_jobs (
     id, tenant, task, queue, state, rank, run_at, args, max_attempts, job_key, source, unique_key, unique_scope,
     concurrency_key, concurrency_limit, correlation_id, tags, facts, requeued_from, lease_us, timeout_us, deadline_at,
     created_at, updated_at)
-values (
-    :id, :tenant, :task, :queue, 'queued', :rank, coalesce(:run_at, :now + :delay_us), :args, :max_attempts, :job_key,
-    :source, :unique_key, :unique_scope, :concurrency_key, :concurrency_limit, :correlation_id, :tags, :facts,
-    :requeued_from, :lease_us, :timeout_us, max(coalesce(:run_at, :now + :delay_us), :now) + :deadline_us, :now, :now)
+select
+    told.id, told.tenant, told.task, told.queue, 'queued', told.rank, coalesce(told.run_at, :now + told.delay_us),
+    told.args, told.max_attempts, told.job_key, told.source, told.unique_key, told.unique_scope, told.concurrency_key,
+    told.concurrency_limit, told.correlation_id, told.tags, told.facts, told.requeued_from, told.lease_us,
+    told.timeout_us, max(coalesce(told.run_at, :now + told.delay_us), :now) + told.deadline_us, :now, :now
+from told where true
 on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do nothing
 returning id, :ring;
+
+-- name: now
+-- The time by which a bulk load is written.
+select :now, :ring;
+
+-- name: load
+-- Jobs of which none can be a duplicate, in the order of these columns.
+insert into penstock_jobs (
+    id, tenant, task, queue, rank, run_at, args, max_attempts, job_key, source, concurrency_key, concurrency_limit,
+    correlation_id, tags, facts, lease_us, timeout_us, deadline_at, created_at, updated_at)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: active_twin
 -- The job that holds an active unique key.
@@ -104,8 +118,9 @@ returning id, fence, tenant, task, queue, args, attempts, max_attempts, losses, 
 
 -- name: renew
 update penstock_jobs set heartbeat_at = :now, lease_expires_at = :now + lease_us, updated_at = :now
-where id = :id and fence = :fence and state = 'running'
-returning id, cancel_reason;
+from told
+where penstock_jobs.id = told.id and penstock_jobs.fence = told.fence and penstock_jobs.state = 'running'
+returning penstock_jobs.id, cancel_reason;
 
 -- name: lock
 -- The first statement of every transaction that a run makes: it holds the job, or nothing comes back.
@@ -124,24 +139,29 @@ insert into penstock_history (
     requeued_from, lease_us, timeout_us, deadline_at, worker_id, leased_at, heartbeat_at, progress, error_class, error_code,
     error_message, result, created_at, updated_at, started_at, finished_at)
 select
-    id, tenant, task, queue, :state, :reason, rank, run_at, args, attempts, max_attempts, deferrals,
-    losses + :losses, fence, job_key, source, unique_key, unique_scope, concurrency_key, concurrency_limit,
-    correlation_id, tags, coalesce(:facts, facts), requeued_from, lease_us, timeout_us, deadline_at, worker_id, leased_at,
-    heartbeat_at, progress, coalesce(:error_class, error_class), coalesce(:error_code, error_code),
-    coalesce(:error_message, error_message), :result, created_at, :now, started_at, :now
-from penstock_jobs where id = :id and fence = :fence and state = :was
+    j.id, j.tenant, j.task, j.queue, told.state, told.reason, j.rank, j.run_at, j.args, j.attempts, j.max_attempts,
+    j.deferrals, j.losses + told.losses, j.fence, j.job_key, j.source, j.unique_key, j.unique_scope, j.concurrency_key,
+    j.concurrency_limit, j.correlation_id, j.tags, coalesce(told.facts, j.facts), j.requeued_from, j.lease_us,
+    j.timeout_us, j.deadline_at, j.worker_id, j.leased_at, j.heartbeat_at, j.progress,
+    coalesce(told.error_class, j.error_class), coalesce(told.error_code, j.error_code),
+    coalesce(told.error_message, j.error_message), told.result, j.created_at, :now, j.started_at, :now
+from told cross join penstock_jobs j
+where j.id = told.id and j.fence = told.fence and j.state = told.was
 returning id, fence;
-delete from penstock_jobs where id = :id and fence = :fence and state = :was;
+delete from penstock_jobs where id in (
+    select j.id from told cross join penstock_jobs j
+    where j.id = told.id and j.fence = told.fence and j.state = told.was);
 
 -- name: put_back
 -- Retry, snooze, release and loss: the job is queued again. One that was asked to cancel is not.
-update penstock_jobs
-set state = 'queued', run_at = :now + :delay_us, attempts = attempts - :refund, deferrals = deferrals + :deferral,
-    losses = losses + :losses, waiting_on = :waiting_on, worker_id = null, leased_at = null, heartbeat_at = null,
-    lease_expires_at = null, error_class = coalesce(:error_class, error_class),
-    error_code = coalesce(:error_code, error_code), error_message = coalesce(:error_message, error_message),
-    updated_at = :now
-where id = :id and fence = :fence and state = 'running' and cancel_reason is null
+update penstock_jobs as j
+set state = 'queued', run_at = :now + told.delay_us, attempts = j.attempts - told.refund,
+    deferrals = j.deferrals + told.deferral, losses = j.losses + told.losses, waiting_on = told.waiting_on,
+    worker_id = null, leased_at = null, heartbeat_at = null, lease_expires_at = null,
+    error_class = coalesce(told.error_class, j.error_class), error_code = coalesce(told.error_code, j.error_code),
+    error_message = coalesce(told.error_message, j.error_message), updated_at = :now
+from told
+where j.id = told.id and j.fence = told.fence and j.state = 'running' and j.cancel_reason is null
 returning id, fence;
 
 -- name: ended
@@ -151,24 +171,33 @@ union all
 select id from penstock_jobs where id = :id and fence = :fence and losses = :losses and state = 'queued';
 
 -- name: asked_to_cancel
-select id, fence, cancel_reason from penstock_jobs
-where id = :id and fence = :fence and state = 'running' and cancel_reason is not null;
+select j.id, j.fence, j.cancel_reason
+from told cross join penstock_jobs j
+where j.id = told.id and j.fence = told.fence and j.state = 'running' and j.cancel_reason is not null;
 
 -- name: stale
 -- Leases that ran out, the longest first.
-select id, fence, tenant, task, attempts, max_attempts, losses, cancel_reason, worker_id, leased_at, concurrency_key,
-       facts
+select id, fence, tenant, task, attempts, max_attempts, losses, cancel_reason, worker_id, leased_at, heartbeat_at,
+       concurrency_key, facts
 from penstock_jobs
 where state = 'running' and lease_expires_at < :now
 order by lease_expires_at limit :limit;
 
 -- name: leases_of
 -- Leases of workers that are known to be gone.
-select id, fence, tenant, task, attempts, max_attempts, losses, cancel_reason, worker_id, leased_at, concurrency_key,
-       facts
+select id, fence, tenant, task, attempts, max_attempts, losses, cancel_reason, worker_id, leased_at, heartbeat_at,
+       concurrency_key, facts
 from penstock_jobs
 where state = 'running' and worker_id in (select value from json_each(:workers))
 order by lease_expires_at limit :limit;
+
+-- name: held_by
+-- How many leases these workers hold, and when one was last taken back from each. One statement, so one moment: a lease
+-- that another sweep takes back just now is seen in the one place or in the other.
+select j.worker_id, count(*), (select w.lost_at from penstock_workers w where w.id = j.worker_id)
+from penstock_jobs j
+where j.state = 'running' and j.worker_id in (select value from json_each(:workers))
+group by j.worker_id;
 
 -- name: overdue
 -- Jobs that waited past their deadline. In a paused queue nothing is overdue: the pause moves the deadlines.
@@ -192,6 +221,12 @@ update penstock_jobs set cancel_reason = coalesce(cancel_reason, :reason), updat
 where id = :id and fence = :fence and state = 'running'
 returning id;
 
+-- name: retry
+-- One waiting job is due at once, whatever it waited for. SQLite's bell is the file's own log.
+update penstock_jobs set run_at = :now, waiting_on = null, updated_at = :now
+where id = :id and fence = :fence and state = 'queued' and run_at > :now
+returning attempts;
+
 -- name: take_permit
 -- The lowest free number of a key.
 insert into penstock_permits (key, number, job_id, fence, taken_at)
@@ -204,7 +239,8 @@ on conflict (key, number) do nothing
 returning number;
 
 -- name: free_permits
-delete from penstock_permits where job_id = :id and fence = :fence
+delete from penstock_permits where (key, number) in (
+    select p.key, p.number from told cross join penstock_permits p where p.job_id = told.id and p.fence = told.fence)
 returning key;
 
 -- name: wake

@@ -9,6 +9,10 @@ update penstock_workers set seen_at = :now, refused = :refused where id = :id re
 update penstock_workers set stopped_at = :now, seen_at = :now, refused = :refused
 where id = :id and stopped_at is null returning id;
 
+-- name: lost
+-- Leases were taken back from these workers.
+update penstock_workers set lost_at = :now where id in (select value from json_each(:workers)) returning id;
+
 -- name: on_host
 -- Workers of a host that did not say that they stopped.
 select id, name, boot_id, pid, pid_started from penstock_workers

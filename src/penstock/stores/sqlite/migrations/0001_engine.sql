@@ -6,7 +6,7 @@ create table penstock_jobs (
     tenant            text    not null check (tenant <> ''),               -- the round of tenants starts after ''
     task              text    not null,
     queue             text    not null,
-    state             text    not null check (state in ('queued', 'running')),
+    state             text    not null default 'queued' check (state in ('queued', 'running')),
     rank              integer not null check (rank between -100 and 100),  -- minus the priority: the smallest first
     run_at            integer not null,
     args              text    not null,
@@ -213,7 +213,8 @@ create table penstock_workers (
     refused     integer not null default 0,    -- writes that came too late
     started_at  integer not null,
     seen_at     integer not null,
-    stopped_at  integer
+    stopped_at  integer,
+    lost_at     integer                        -- when a lease was last taken back from it
 ) without rowid;
 
 create table penstock_queues (

@@ -1,0 +1,52 @@
+"""What can happen to a PostgreSQL server: a crash, its connections ended from outside, and standing still."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.support.postgres import Server
+
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks at processes as Linux shows them")
+WORKERS = "proof-workers"
+"""What the connections of the workers call themselves."""
+_TERMINATE = "select pg_terminate_backend(pid) from pg_stat_activity where application_name = %s"
+
+
+def named(url: str) -> str:
+    """The same address, for connections that can be told from those of the proof."""
+    return f"{url}{'&' if '?' in url else '?'}application_name={WORKERS}"
+
+
+def terminate_workers(server: Server) -> int:
+    """End every connection of every worker from outside, and return how many there were."""
+    with psycopg.connect(server.url(), autocommit=True) as connection:
+        return len(connection.execute(_TERMINATE, [WORKERS]).fetchall())
+
+
+@contextmanager
+def frozen(server: Server) -> Iterator[None]:
+    """Stop the whole server where it stands, the postmaster first so that nobody new is born; then let it go on."""
+    stopped = [server.pid]
+    os.kill(server.pid, signal.SIGSTOP)
+    try:
+        for pid in _children_of(server.pid):
+            os.kill(pid, signal.SIGSTOP)
+            stopped.append(pid)
+        yield
+    finally:
+        for pid in reversed(stopped):
+            os.kill(pid, signal.SIGCONT)
+
+
+def _children_of(parent: int) -> list[int]:
+    """The processes that it started, by the system's own table."""
+    stats = [path.read_text("utf-8").rpartition(")") for path in Path("/proc").glob("[0-9]*/stat")]
+    return [int(name.partition(" ")[0]) for name, _, rest in stats if int(rest.split()[1]) == parent]

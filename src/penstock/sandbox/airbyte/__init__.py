@@ -1,0 +1,1 @@
+"""Airbyte public API v1: tokens, workspaces, connections, jobs."""

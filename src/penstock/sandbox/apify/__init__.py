@@ -1,0 +1,1 @@
+"""Apify v2: actors, runs, datasets, and who pays for what."""

@@ -1,0 +1,1 @@
+"""A small world of news, and the feeds that tell of it."""

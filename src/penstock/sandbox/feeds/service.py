@@ -1,0 +1,92 @@
+"""Feeds and articles behind their addresses."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from dataclasses import replace
+from email.utils import formatdate
+from xml.sax.saxutils import escape
+
+from penstock.sandbox.clock import Clock
+from penstock.sandbox.exchange import Reply, Request, json_reply, text_reply
+from penstock.sandbox.feeds import world
+from penstock.sandbox.feeds.formats import FORMATS, Channel
+from penstock.sandbox.feeds.oddities import ODDITIES
+from penstock.sandbox.feeds.world import PAPERS, WEEK, Article
+from penstock.sandbox.files.ranges import Validators, not_modified
+from penstock.sandbox.routes import NoRoute, Routes
+
+SHOWN = 40
+"""How many entries a feed has at most."""
+KEPT_WEEKS = 4
+"""How long the page of an article can be found."""
+
+
+class Feeds:
+    """The papers, as they stand now."""
+
+    def __init__(self, clock: Clock, seed: int) -> None:
+        self._clock = clock
+        self._seed = seed
+        self._routes = Routes(
+            ("GET", "/", lambda request: json_reply({"feeds": [f"{request.base}/{name}.xml" for name in PAPERS]})),
+            ("GET", "/articles/{article}", self._page),
+            ("GET", "/odd/{name}.xml", self._odd),
+            ("GET", "/{name}.{ending}", self._feed),
+        )
+        self.reset()
+
+    def reset(self) -> None:
+        """Nothing is withdrawn, and the ids that change begin anew."""
+        self._fetches = itertools.count(1)
+        self._withdrawn: set[str] = set()
+
+    def script(self, *, withdraw: str) -> None:
+        """Take an article out of its feed."""
+        self._withdrawn.add(withdraw)
+
+    def articles(self, start: float, end: float | None = None) -> list[Article]:
+        """Everything that the papers published from start until now (or end), with the event that each is about."""
+        return world.articles(self._seed, start, self._clock.now() if end is None else end)
+
+    def answer(self, request: Request) -> Reply:
+        """Carry a request out."""
+        try:
+            return self._routes.answer(request)
+        except NoRoute as error:
+            return text_reply(f"{error}\n", status=405 if error.allowed else 404)
+
+    def _feed(self, request: Request, name: str, ending: str) -> Reply:
+        if name not in PAPERS or ending not in FORMATS:
+            raise NoRoute
+        write, kind = FORMATS[ending]
+        channel = self._channel(request, name)
+        body = write(channel)
+        newest = max((article.updated for article in channel.articles), default=0.0)
+        etag = f'"{hashlib.sha256(body).hexdigest()[:20]}"'
+        validators = Validators(etag, formatdate(newest, usegmt=True))
+        if not_modified(request.headers, validators):
+            return Reply(304, headers=validators.headers())
+        return Reply(200, body, (("Content-Type", kind), ("Cache-Control", "max-age=60"), *validators.headers()))
+
+    def _odd(self, request: Request, name: str) -> Reply:
+        if name not in ODDITIES:
+            raise NoRoute
+        return ODDITIES[name](replace(self._channel(request, "open-courier"), fetch=next(self._fetches)))
+
+    def _page(self, _: Request, article: str) -> Reply:
+        for found in self.articles(self._clock.now() - KEPT_WEEKS * WEEK):
+            if found.id == article:
+                title = escape(found.title)
+                return text_reply(
+                    f"<!doctype html><html lang=en><head><title>{title}</title></head><body><article><h1>{title}</h1>"
+                    f"<p class=author>{escape(found.author)}</p><p>{escape(found.text)}</p></article></body></html>\n",
+                    "text/html",
+                )
+        raise NoRoute
+
+    def _channel(self, request: Request, name: str) -> Channel:
+        now = self._clock.now()
+        own = [a for a in self.articles(now - WEEK) if a.paper == name and a.id not in self._withdrawn]
+        return Channel(PAPERS[name], request.base, name, own[::-1][:SHOWN])

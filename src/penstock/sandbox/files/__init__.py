@@ -1,0 +1,1 @@
+"""A host of files: of any size, with ranges and validators, honest or not."""

@@ -1,0 +1,1 @@
+"""A model behind the chat completions API that many speak."""

@@ -1,0 +1,1 @@
+"""Shops that sell coins: listings and details for people, and a listing for programs."""

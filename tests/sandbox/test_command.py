@@ -1,0 +1,48 @@
+"""The command, as a process of its own."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx2
+import pytest
+from click.testing import CliRunner
+
+from penstock.cli.sandbox import command
+from penstock.errors import InvalidValue
+
+START = "from penstock.cli.sandbox import command; command()"
+
+
+@contextmanager
+def served(*words: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, str]]]:
+    line = [sys.executable, "-c", START, "--json", "--port", "0", *words]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process, json.loads(process.stdout.readline())
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_serves_until_it_is_told_to_stop(number):
+    with served("--at", "2026-10-01T12:00Z") as (process, told):
+        now = httpx2.get(f"{told['services']['control']}/").json()["now"]
+        process.send_signal(number)
+
+        assert process.wait(10) == 0
+    assert now == 1_790_856_000
+
+
+def test_a_port_that_is_taken_is_refused_with_a_way_out(sandbox):
+    taken = sandbox.url.rpartition(":")[2]
+
+    refused = CliRunner().invoke(command, ["--port", taken])
+
+    assert isinstance(refused.exception, InvalidValue)
+    assert "--port 0" in str(refused.exception)
