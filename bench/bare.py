@@ -18,7 +18,7 @@ WARM_UP = 20
 _PRAGMAS = """
 pragma journal_mode = wal;
 pragma synchronous = full;
-pragma cache_size = -16384;
+pragma cache_size = -4096;
 """
 
 

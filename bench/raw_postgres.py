@@ -20,6 +20,7 @@ from psycopg.types.string import TextLoader
 
 from bench.workload import DISTRIBUTIONS, app, began, fill, hit, reset, unfinished
 from penstock.stores.books import book
+from penstock.stores.postgres.connection import array
 
 __all__ = ["DISTRIBUTIONS", "began", "fill", "reset", "unfinished", "work"]
 
@@ -74,15 +75,16 @@ def _claim(batch: int, claimed: Queue[Rows]) -> None:
 def _settle(finished: Queue[Rows]) -> None:
     with _connect() as connection:
         while rows := finished.get():
-            told = _told(len(rows)) | {"id": [row[_ID] for row in rows], "fence": [row[_FENCE] for row in rows]}
-            connection.execute(_BOOK["settle"][0], told)
+            told = {"id": array([row[_ID] for row in rows]), "fence": array([row[_FENCE] for row in rows])}
+            connection.execute(_BOOK["settle"][0], _told(len(rows)) | told)
 
 
 def _told(count: int) -> dict[str, Any]:
     """The columns of a settlement that are the same for every job that succeeded without a result."""
-    nothing = [None] * count
+    nothing = array([None] * count)
     named = ("reason", "result", "facts", "error_class", "error_code", "error_message")
-    same = {"was": ["running"] * count, "state": ["succeeded"] * count, "losses": [0] * count, "now": None}
+    same: dict[str, Any] = {"was": array(["running"] * count), "state": array(["succeeded"] * count), "now": None}
+    same["losses"] = array([0] * count)
     return same | dict.fromkeys(named, nothing)
 
 

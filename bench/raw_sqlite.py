@@ -14,6 +14,7 @@ from typing import Any
 from bench.workload import DISTRIBUTIONS, app, began, fill, hit, reset, unfinished
 from penstock.clock import host_now
 from penstock.stores.books import book
+from penstock.stores.sqlite.connection import with_table
 
 __all__ = ["DISTRIBUTIONS", "began", "fill", "reset", "unfinished", "work"]
 
@@ -24,11 +25,12 @@ _NAP_SECONDS = 0.0005
 _PRAGMAS = """
 pragma journal_mode = wal;
 pragma synchronous = full;
-pragma cache_size = -16384;
+pragma cache_size = -4096;
 """
 _SUCCEEDED = {"was": "running", "state": "succeeded", "losses": 0} | dict.fromkeys(
     ("reason", "result", "facts", "error_class", "error_code", "error_message")
 )
+_SETTLE = [with_table(statement, ("id", "fence", *_SUCCEEDED)) for statement in _BOOK["settle"]]
 Rows = list[tuple[Any, ...]]
 
 
@@ -66,8 +68,7 @@ def _begin(connection: sqlite3.Connection) -> None:
 
 
 def _settle(connection: sqlite3.Connection, rows: Rows) -> None:
-    told: dict[str, Any] = {**_SUCCEEDED, "now": host_now()}
-    for row in rows:
-        told["id"], told["fence"] = row[_ID], row[_FENCE]
-        for statement in _BOOK["settle"]:
-            connection.execute(statement, told).fetchall()
+    if rows:
+        told = json.dumps([(row[_ID], row[_FENCE], *_SUCCEEDED.values()) for row in rows])
+        for statement in _SETTLE:
+            connection.execute(statement, {"told": told, "now": host_now()}).fetchall()

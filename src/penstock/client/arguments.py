@@ -12,11 +12,13 @@ from typing import Any
 from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from penstock.engine.payload import ARGS_LIMIT_BYTES, check
+from penstock.engine.payload import ARGS_LIMIT_BYTES, check, plain_text
 from penstock.errors import InvalidPayload, InvalidValue
 
 _CONFIG = ConfigDict(extra="forbid", ser_json_inf_nan="constants", ser_json_bytes="base64", val_json_bytes="base64")
 _SCALARS: frozenset[type] = frozenset({str, int, bool, NoneType})
+_LOOSE: tuple[tuple[Any, type], ...] = ((dict, dict), (dict[str, Any], dict), (list, list), (list[Any], list))
+"""Annotations that ask nothing of what is inside."""
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
@@ -35,7 +37,9 @@ class Values:
     def dump(self, value: Any, limit_bytes: int) -> str:
         """Canonical JSON of a value; refuses what cannot be stored identically everywhere."""
         if type(value) in self._as_they_are:
-            return check(value, root=self._what, limit_bytes=limit_bytes)
+            text = plain_text(value, limit_bytes=limit_bytes)
+            if text is not None:
+                return text
         try:
             (plain,) = self._adapter.dump_python((value,), mode="json", warnings="error")
         except Exception as error:  # noqa: BLE001 - pydantic raises several kinds here, all meaning the same
@@ -102,7 +106,9 @@ class Signature:
 
     def _stored(self, values: dict[str, Any], *, strict: bool) -> tuple[str, dict[str, Any]]:
         if strict and self._fit_as_they_are(values):
-            return check(values, root="args", limit_bytes=ARGS_LIMIT_BYTES), values
+            text = plain_text(values, limit_bytes=ARGS_LIMIT_BYTES)
+            if text is not None:
+                return text, values
         adapter = self._adapter
         try:
             valid = adapter.validate_python((values,), strict=strict)
@@ -134,7 +140,7 @@ class Signature:
         return positional, {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}
 
     def _fit_as_they_are(self, values: dict[str, Any]) -> bool:
-        """Whether every value is a scalar of just the type that its parameter asks for: nothing to validate or turn."""
+        """Whether every value is of just the JSON type that its parameter asks for: nothing to validate or to turn."""
         plain = self._plain_types
         return len(values) == len(plain) and all(type(value) in plain[name] for name, value in values.items())
 
@@ -172,11 +178,12 @@ class Signature:
 
 
 def _as_they_are(hint: Any) -> frozenset[type]:
-    """The types whose values stand in JSON as they are under this annotation, without a question to pydantic."""
+    """The types whose plain values stand in JSON as they are under this annotation, without a question to pydantic."""
     if hint is Any:
-        return _SCALARS
+        return _SCALARS | {dict, list}
     options = typing.get_args(hint) if isinstance(hint, UnionType) else (hint,)
-    return _SCALARS.intersection(option for option in options if isinstance(option, type))
+    loose = {kind for option, kind in _LOOSE if option in options}
+    return _SCALARS.intersection(option for option in options if isinstance(option, type)) | loose
 
 
 def _adapter(hint: Any) -> TypeAdapter[tuple[Any]]:

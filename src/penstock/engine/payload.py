@@ -35,6 +35,9 @@ TAG_LIMIT_CHARS: Final = 64
 """The length of one tag."""
 DEPTH_LIMIT: Final = 100
 """Lists and objects within one another."""
+PLAIN_DEPTH: Final = 3
+PLAIN_ITEMS: Final = 100
+"""What is deeper or longer gets a closer look, which is bounded by the limit of its text."""
 PATH_LIMIT_CHARS: Final = 200
 """How much of the path of a bad field an error shows."""
 
@@ -44,39 +47,19 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _LONGEST_CHARACTER_BYTES: Final = 4
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
 _WORDS: Final[dict[object, str]] = {None: "null", True: "true", False: "false"}
-_PLAIN_TYPES: Final = frozenset({str, int, bool, type(None)})
-_LONGEST_SCALAR_BYTES: Final = 30
-"""What a number of 64 bits takes at most, with the marks around it."""
 _quoted: Final = json.encoder.encode_basestring
 _TYPES_HINT: Final = "Use text, numbers, booleans, null, lists, and objects whose keys are text."
-
-
-def _encode(value: object) -> str:
-    """Encode a value that was looked at. The parts of a small one need no encoder, and making that costs the most."""
-    if type(value) is not dict:
-        scalar = _scalar(value)
-        return _ENCODER.encode(value) if scalar is None else scalar
-    parts: list[str] = []
-    for key in sorted(value):
-        text = _scalar(value[key])
-        if text is None:
-            return _ENCODER.encode(value)
-        parts.append(f"{_quoted(key)}:{text}")
-    return f"{{{','.join(parts)}}}"
-
-
-def _scalar(value: object) -> str | None:
-    """The text of a scalar; None where it takes the encoder to say."""
-    if type(value) is str:
-        return _quoted(value)
-    if type(value) is int:
-        return str(value)
-    return _WORDS.get(value) if value is None or type(value) is bool else None
 
 
 def canonical(value: object, *, root: str = "value") -> str:
     """Return the canonical JSON of a value: keys sorted by code point, no spaces, text as it is."""
     return check(value, root=root, limit_bytes=CANONICAL_LIMIT_BYTES)
+
+
+def plain_text(value: object, *, limit_bytes: int) -> str | None:
+    """The canonical JSON of a value that stands for itself, small and of JSON's own types; None for any other."""
+    text = _plain(value)
+    return text if text is not None and len(text) <= limit_bytes else None
 
 
 def check(value: object, *, root: str, limit_bytes: int) -> str:
@@ -86,9 +69,11 @@ def check(value: object, *, root: str, limit_bytes: int) -> str:
     text, is given up as soon as it cannot fit any more.
     """
     try:
-        if not _is_plain(value, limit_bytes):
+        text = _plain(value)
+        if text is None:
             _Inspection(limit_bytes).visit(value, 0)
-        return _within(limit_bytes, _encode(value))
+            text = _ENCODER.encode(value)
+        return _within(limit_bytes, text)
     except _Unfit as unfit:
         raise InvalidPayload(_path(root, unfit.steps), unfit.why, hint=unfit.hint) from None
     except _TooLarge:
@@ -107,24 +92,40 @@ def clip(text: str, limit_bytes: int = ERROR_MESSAGE_LIMIT_BYTES) -> str:
     return head[: limit_bytes - len(note)].decode(errors="ignore") + note.decode()
 
 
-def _is_plain(value: object, limit_bytes: int) -> bool:
-    """Whether a quick look is enough: a scalar or a flat object, as most payloads are, surely fit to be stored."""
-    if type(value) is not dict:
-        return type(value) in _PLAIN_TYPES and _is_plain({"": value}, limit_bytes)
-    length = 0
-    for key, item in value.items():
-        if type(key) is not str or type(item) not in _PLAIN_TYPES:
-            return False
-        if type(item) is str:
-            if not item.isascii() or "\0" in item:
-                return False
-            length += len(item)
-        elif type(item) is int and not _INT64_MIN <= item <= _INT64_MAX:
-            return False
-        if not key.isascii() or "\0" in key:
-            return False
-        length += len(key) + _LONGEST_SCALAR_BYTES
-    return length <= limit_bytes
+def _plain(value: object, depth: int = 0) -> str | None:
+    """The text of a plain value: scalars, and a few levels of objects and lists of them. None where it takes more.
+
+    Most payloads are plain. Made in one walk, for an encoder that must be set up first takes longer than all the rest.
+    """
+    kind = type(value)
+    if kind is str:
+        return _quoted(value) if value.isascii() and "\0" not in value else None  # type: ignore[attr-defined,operator]
+    if kind is int:
+        return str(value) if _INT64_MIN <= value <= _INT64_MAX else None  # type: ignore[operator]
+    if value is None or kind is bool:
+        return _WORDS[value]
+    if depth == PLAIN_DEPTH or kind not in {dict, list}:
+        return None
+    return _plain_object(value, depth) if kind is dict else _plain_list(value, depth)  # type: ignore[arg-type]
+
+
+def _plain_object(value: dict[object, object], depth: int) -> str | None:
+    if len(value) > PLAIN_ITEMS or not all(type(key) is str for key in value):
+        return None
+    parts: list[str] = []
+    for key in sorted(value):  # type: ignore[type-var]
+        name, text = _plain(key), _plain(value[key], depth + 1)
+        if name is None or text is None:
+            return None
+        parts.append(f"{name}:{text}")
+    return f"{{{','.join(parts)}}}"
+
+
+def _plain_list(value: list[object], depth: int) -> str | None:
+    if len(value) > PLAIN_ITEMS:
+        return None
+    parts = [_plain(item, depth + 1) for item in value]
+    return None if None in parts else f"[{','.join(parts)}]"  # type: ignore[arg-type]
 
 
 class _Unfit(Exception):

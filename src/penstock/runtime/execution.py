@@ -6,7 +6,6 @@ import asyncio
 import json
 import time
 from collections.abc import Awaitable, Iterable
-from contextlib import suppress
 from contextvars import Token
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -36,6 +35,7 @@ from penstock.runtime.failure import failure_of, plain_words
 if TYPE_CHECKING:
     from penstock.client.task import Task
     from penstock.engine.job import Lease
+    from penstock.runtime.lanes import Lane
     from penstock.stores.store import Store
 
 _SAID = (RetryLater, Snooze, Skip, Cancel, Bury)
@@ -57,8 +57,8 @@ class Run:
     outcome: Outcome | None = None
     """None while it runs, and for a run that lost its lease or settled itself."""
     error: BaseException | None = None
-    on_loop: asyncio.Task[None] | None = field(default=None, repr=False)
-    """The run as the event loop sees it, where it is asynchronous. It lives as long as the run is held."""
+    lane: Lane | None = field(default=None, repr=False)
+    """Where an asynchronous run is on the event loop."""
 
     @classmethod
     def of(cls, lease: Lease, task: Task[..., Any], store: Store, worker: str) -> Run:
@@ -67,9 +67,8 @@ class Run:
 
     def end(self) -> None:
         """End an asynchronous run, from another thread. Any other hears it from its context."""
-        if self.on_loop is not None and not self.on_loop.done():
-            with suppress(RuntimeError):  # the loop has ended, and the run with it
-                self.on_loop.get_loop().call_soon_threadsafe(self.on_loop.cancel)
+        if self.lane is not None:
+            self.lane.end(self)
 
     @property
     def needs_child(self) -> bool:

@@ -1,27 +1,23 @@
-"""The hands of a worker: threads for `def` tasks, one event loop for `async def` tasks, children for what may kill.
+"""The hands of a worker: threads for `def` tasks, lanes of an event loop for `async def` tasks, children for what may kill.
 
 A bound on all of them together. What waits for its turn begins where the run before it ended.
 """
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from penstock.runtime.children import Children
-from penstock.runtime.execution import run_async, run_plain
+from penstock.runtime.execution import run_plain
+from penstock.runtime.lanes import Lanes
 from penstock.runtime.threads import Threads
 
 if TYPE_CHECKING:
     from penstock.client.app import Penstock
     from penstock.runtime.execution import Run
-
-STOP_SECONDS = 5.0
-"""What runs on the event loop get to clean up when they are ended."""
 
 
 class Hands:
@@ -34,6 +30,7 @@ class Hands:
         self._active = 0
         self._lock = threading.Lock()
         self._threads = Threads(concurrency)
+        self._lanes = Lanes(self._on_loop)
         self._children = Children(app)
         self._for_threads: deque[Run] = deque()
         """Runs that have their turn, and wait for a thread to begin them."""
@@ -42,13 +39,11 @@ class Hands:
 
     def start(self) -> None:
         """Begin."""
-        self._loop = asyncio.new_event_loop()
-        self._loop_thread = threading.Thread(target=self._loop.run_forever, name="penstock-loop", daemon=True)
-        self._loop_thread.start()
+        self._lanes.start()
 
     def take(self, runs: list[Run]) -> None:
         """Run these when their turn comes."""
-        self._begin_later(self._next(runs))
+        self._lanes.take(self._next(runs))
 
     @property
     def waiting(self) -> int:
@@ -71,13 +66,7 @@ class Hands:
 
     def stop(self) -> None:
         """End the asynchronous runs and let threads and children go. What still runs has lost its right to do so."""
-        ending = asyncio.run_coroutine_threadsafe(self._end_tasks(), self._loop)
-        with suppress(TimeoutError):
-            ending.result(STOP_SECONDS)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._loop_thread.join(STOP_SECONDS)
-        if not self._loop_thread.is_alive():
-            self._loop.close()
+        self._lanes.stop()
         self._threads.close()
         self._children.close()
 
@@ -111,7 +100,7 @@ class Hands:
             perform = self._children.run if run.needs_child else run_plain
             perform(run)
             self._ended(run)
-            self._begin_later(self._next(ended=1))
+            self._lanes.take(self._next(ended=1))
 
     def _take_plain(self, *, called: bool) -> Run | None:
         with self._lock:
@@ -123,23 +112,6 @@ class Hands:
                 self._threads.submit(self._serve)
         return run
 
-    def _begin_later(self, runs: list[Run]) -> None:
-        if runs:
-            self._loop.call_soon_threadsafe(self._begin_async, runs)
-
-    def _begin_async(self, runs: list[Run]) -> None:
-        for run in runs:
-            run.on_loop = self._loop.create_task(self._on_loop(run))
-
-    async def _on_loop(self, run: Run) -> None:
-        await run_async(run)
+    def _on_loop(self, run: Run) -> list[Run]:
         self._ended(run)
-        if following := self._next(ended=1):
-            self._begin_async(following)
-
-    async def _end_tasks(self) -> None:
-        tasks = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        return self._next(ended=1)

@@ -43,7 +43,7 @@ pragma journal_mode = wal;
 pragma synchronous = full;
 pragma busy_timeout = 0;
 pragma foreign_keys = on;
-pragma cache_size = -16384;
+pragma cache_size = -4096;
 pragma temp_store = memory;
 """
 TABLE = "told"
