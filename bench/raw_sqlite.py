@@ -26,11 +26,12 @@ _PRAGMAS = """
 pragma journal_mode = wal;
 pragma synchronous = full;
 pragma cache_size = -4096;
+pragma wal_autocheckpoint = 4000;
 """
 _SUCCEEDED = {"was": "running", "state": "succeeded", "losses": 0} | dict.fromkeys(
     ("reason", "result", "facts", "error_class", "error_code", "error_message")
 )
-_SETTLE = [with_table(statement, ("id", "fence", *_SUCCEEDED)) for statement in _BOOK["settle"]]
+_SETTLE = [with_table(one, ("id", "fence", *_SUCCEEDED), ("id", "fence")) for one in _BOOK["settle"]]
 Rows = list[tuple[Any, ...]]
 
 
@@ -69,6 +70,7 @@ def _begin(connection: sqlite3.Connection) -> None:
 
 def _settle(connection: sqlite3.Connection, rows: Rows) -> None:
     if rows:
-        told = json.dumps([(row[_ID], row[_FENCE], *_SUCCEEDED.values()) for row in rows])
+        told = json.dumps([(row[_ID], row[_FENCE]) for row in rows])
+        same = {f"same_{name}": value for name, value in _SUCCEEDED.items()}
         for statement in _SETTLE:
-            connection.execute(statement, {"told": told, "now": host_now()}).fetchall()
+            connection.execute(statement, {**same, "told": told, "now": host_now()}).fetchall()

@@ -51,7 +51,7 @@ def test_every_statement_can_be_prepared_as_it_stands(store, noun):
                 continue  # a command for rows, which has no plan
             names = parameters(dialect, [statement])
             text = (
-                with_table(statement, tuple(sorted(names)))
+                with_table(statement, tuple(sorted(names)), tuple(sorted(names)))
                 if dialect == "sqlite" and "told" in statement
                 else statement
             )

@@ -80,7 +80,7 @@ def test_an_enqueue_of_nothing_writes_nothing(store):
 
 @pytest.mark.parametrize("more", [-1, 0, 1])
 def test_a_long_enqueue_is_written_in_chunks_and_answered_whole(store, monkeypatch, more):
-    monkeypatch.setattr(store.database, "rows_at_once", 10)
+    monkeypatch.setattr(type(store.database), "rows_at_once", 10)
     jobs = [new_job() for _ in range(20 + more)]
 
     assert [one.id for one in store.jobs.enqueue(jobs)] == ids(jobs)
@@ -185,3 +185,28 @@ def test_any_text_is_a_name(store, worker, text):
 
     assert (lease.tenant, lease.task, lease.job_key, json.loads(lease.args)) == (text, text, text, {"v": text})
     assert ids(store.listing.page(JobFilter(tenant=text, queue=text, task=text, job_key=text)).jobs) == [job.id]
+
+
+AWKWARD = ["tab\there", "line\nend", "back\\slash", "\\N", "\r", 'quote"s', "ümläut ✓", "{a,b}", "null"]
+
+
+@pytest.mark.parametrize("unique", [False, True], ids=["loaded", "told"])
+def test_a_bulk_enqueue_keeps_every_character(store, unique):
+    jobs = [
+        new_job(args=json.dumps(text), correlation_id=text, unique=Unique(f"k{n}") if unique else None)
+        for n, text in enumerate(AWKWARD)
+    ]
+
+    store.jobs.enqueue(jobs)
+
+    found = [store.listing.get(job.id) for job in jobs]
+    assert [(job.args, job.correlation_id) for job in found] == [(job.args, job.correlation_id) for job in jobs]
+
+
+def test_a_bulk_enqueue_says_which_jobs_others_stood_for(store):
+    (standing,) = store.jobs.enqueue([new_job(unique=Unique("a"))])
+
+    made = store.jobs.enqueue([new_job(unique=Unique(key)) for key in ("a", "b", "b", "c")])
+
+    assert [one.created for one in made] == [False, True, False, True]
+    assert (made[0].id, made[2].id) == (standing.id, made[1].id)

@@ -12,7 +12,7 @@ from penstock.errors import DatabaseUnavailable, DatabaseUnsuitable
 from penstock.stores import migrations
 from penstock.stores.opening import open_database
 from penstock.stores.store import Store
-from tests.stores.scenes import count, new_job, race
+from tests.stores.scenes import claim_one, count, new_job, race, settle
 
 SECRET = "hunter2"  # noqa: S105 - what must not be seen
 
@@ -172,3 +172,37 @@ def test_what_an_address_says_about_time_outs_holds(postgres_url):
         given = database.read(lambda connection: connection.raw.info.get_parameters())
 
     assert (given["connect_timeout"], given["keepalives_idle"], given["keepalives_count"]) == ("3", "77", "3")
+
+
+def test_an_enqueue_whose_reply_was_lost_is_looked_up_and_not_repeated(store, worker, monkeypatch):
+    """The job is there, or finished already: in neither case is it made again."""
+    alone = store.database.alone
+
+    def lose_the_reply(entry, params, columns=None):
+        alone(entry, params, columns)
+        monkeypatch.setattr(store.database, "alone", alone)
+        if params["id"] == finished.id:
+            settle(store, claim_one(store, worker))
+        problem = DatabaseUnavailable("the reply was lost")
+        problem.outcome_unknown = True
+        raise problem
+
+    waiting, finished = new_job(delay_us=SECOND), new_job()
+    for job in (waiting, finished):
+        monkeypatch.setattr(store.database, "alone", lose_the_reply)
+        assert store.jobs.enqueue([job]) == [(job.id, True)]
+
+    assert (count(store, "penstock_jobs"), count(store, "penstock_history")) == (1, 1)
+
+
+def test_an_enqueue_that_never_arrived_is_made_after_all(store, monkeypatch):
+    def never_arrive(*_):
+        problem = DatabaseUnavailable("the connection broke")
+        problem.outcome_unknown = True
+        raise problem
+
+    monkeypatch.setattr(store.database, "alone", never_arrive)
+    job = new_job()
+
+    assert store.jobs.enqueue([job]) == [(job.id, True)]
+    assert count(store, "penstock_jobs") == 1

@@ -117,3 +117,25 @@ def test_a_forked_child_uses_connections_of_its_own(store):
 
     assert told.stdout.strip() == "0", told.stderr
     assert count(store, "penstock_jobs") == 2
+
+
+def test_a_crowd_takes_smaller_steps_while_others_write(store, sqlite_url):
+    """What one transaction writes is a few milliseconds' worth where somebody may wait for its end."""
+    store.jobs.enqueue([new_job() for _ in range(50)])
+    company, alone = store.database.rows_at_once, sqlite_connection.ROWS_ALONE
+    with closing(Store.open(sqlite_url, clock=store.database.clock)) as other:
+        other.jobs.enqueue([new_job()])
+        store.jobs.enqueue([new_job() for _ in range(50)])
+
+        assert store.database.rows_at_once == sqlite_connection.ROWS_IN_COMPANY < alone
+    assert company in {alone, sqlite_connection.ROWS_IN_COMPANY}
+
+
+def test_a_writer_alone_is_not_slowed_down(store, monkeypatch):
+    monkeypatch.setattr(sqlite_connection, "COMPANY_SECONDS", 0)
+    naps = []
+    monkeypatch.setattr(sqlite_connection.time, "sleep", naps.append)
+
+    store.jobs.enqueue([new_job() for _ in range(1200)])
+
+    assert (naps, count(store, "penstock_jobs")) == ([], 1200)

@@ -1,4 +1,4 @@
-"""The hands of a worker: threads for `def` tasks, lanes of an event loop for `async def` tasks, children for what may kill.
+"""The hands of a worker: threads for `def` tasks, lanes of a loop for `async def` tasks, children for what may kill.
 
 A bound on all of them together. What waits for its turn begins where the run before it ended.
 """

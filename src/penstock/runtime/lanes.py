@@ -96,11 +96,13 @@ class Lanes:
             run.lane = lane
             await _apart(run_async(run), self._open)
             lane.run = None
-            _forget_cancelling(lane)
             self._ready.extend(self._ended(run))
+            if lane.task is not None and lane.task.cancelling():
+                break  # what ended this run must not reach the next one
             if run.ended > until:
                 await asyncio.sleep(0)
                 until = time.monotonic() + TURN_SECONDS
+        self._open()
 
 
 @coroutine
@@ -122,12 +124,6 @@ def _apart(work: Coroutine[Any, Any, None], waits: Callable[[], None]) -> Genera
                 awaited = step(work.send, answer)
     except StopIteration:
         return
-
-
-def _forget_cancelling(lane: Lane) -> None:
-    """A run that was ended must not cast its shadow on the next one."""
-    while lane.task is not None and lane.task.cancelling():
-        lane.task.uncancel()
 
 
 async def _end_tasks() -> None:

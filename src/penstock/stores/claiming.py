@@ -148,8 +148,13 @@ def _wait_for_permit(lease: Lease) -> PutBack:
 
 
 def _remember(turn: Turn, queue: str, walked: list[Row], leases: list[Lease], batch: int) -> None:
-    """The next claim starts after the last tenant that got something; a short one knows when to come back."""
-    if leases:
+    """The next claim starts after the last tenant that got something; a short one knows when to come back.
+
+    A short one took all that was due, so nobody is owed a turn, and the next one starts where a single walk sees all.
+    """
+    if len(leases) < batch:
+        turn.last_tenant.pop(queue, None)
+    elif leases:
         served = {lease.tenant for lease in leases}
         turn.last_tenant[queue] = [tenant for tenant, _, _, _ in walked if tenant in served][-1]
     if len(leases) < batch:

@@ -91,7 +91,7 @@ class PostgresDatabase:
     """A server, its clock, and a few connections to it."""
 
     dialect = "postgres"
-    rows_at_once = 300
+    rows_at_once = 250
 
     def __init__(self, url: str, *, clock: Clock, pool_size: int = POOL_SIZE) -> None:
         self.url = url

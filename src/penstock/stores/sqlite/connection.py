@@ -13,7 +13,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -31,12 +31,19 @@ OLDEST_VERSION = (3, 38, 0)
 PATIENCE_SECONDS = 30.0
 """How long a writer waits for the others before it says so."""
 POOL_SIZE = 16
-STEP_SECONDS = 0.0005
+LOG_PAGES = 20_000
+CROWD_LOG_PAGES = 4_000
+"""From which length of the log a commit copies it into the file: an enqueue leaves that to those who write much."""
+STEP_SECONDS = 0.0002
 """Between two tries to write, at most."""
+ROWS_IN_COMPANY = 100
+ROWS_ALONE = 500
+COMPANY_SECONDS = 0.5
+"""How long after the write of another they are taken to be here still."""
 FEW_ROWS = 16
 """A transaction about more rows than this gives way to the others."""
-CROWD_STEP_SECONDS = 0.003
-CROWD_PAUSE_SECONDS = 0.001
+CROWD_STEP_SECONDS = 0.004
+CROWD_PAUSE_SECONDS = 0.0015
 """How long the file is left to others after many rows were written: with the slower steps, they come first."""
 _PRAGMAS = """
 pragma journal_mode = wal;
@@ -70,8 +77,13 @@ class SqliteConnection:
     def each(self, entry: Entry, columns: Columns, common: Params) -> list[Row]:
         """Run an entry once with its columns as a table, or row by row where it knows no table."""
         if TABLE in entry[0]:
-            told = json.dumps(list(zip(*columns.values(), strict=True)), ensure_ascii=False)
-            return self.all([with_table(statement, tuple(columns)) for statement in entry], {**common, "told": told})
+            same = {
+                f"same_{name}": values[0] for name, values in columns.items() if values.count(values[0]) == len(values)
+            }
+            other = [name for name in columns if f"same_{name}" not in same] or [next(iter(columns))]
+            told = json.dumps(list(zip(*(columns[name] for name in other), strict=True)), ensure_ascii=False)
+            statements = [with_table(statement, tuple(columns), tuple(other)) for statement in entry]
+            return self.all(statements, {**common, **same, "told": told})
         return self._row_by_row(entry, columns, common)
 
     def load(self, entry: Entry, rows: Sequence[Row]) -> None:
@@ -110,7 +122,6 @@ class SqliteDatabase:
     """A file, its clock, and a few connections to it."""
 
     dialect = "sqlite"
-    rows_at_once = 200
 
     def __init__(self, path: Path, *, clock: Clock, pool_size: int = POOL_SIZE) -> None:
         self.path = path
@@ -118,18 +129,27 @@ class SqliteDatabase:
         self._pool = Pool(self._connect, size=pool_size)
         self._crowd = threading.Lock()
         """Held by the one of this process that writes many rows, and a moment longer."""
+        self._crowd_pool = Pool(partial(self._connect, CROWD_LOG_PAGES), size=1)
+        """One connection for all of those: what one of them writes, the cache of another connection would forget."""
+        self._company = _Company()
+
+    @property
+    def rows_at_once(self) -> int:
+        """How many rows one transaction should write at most: few milliseconds' worth, where others write too."""
+        return ROWS_IN_COMPANY if self._company.is_here else ROWS_ALONE
 
     def transact(self, work: Callable[[Connection], T], *, rows: int = 1) -> T:
         """Run work in one immediate transaction. Who writes many rows gives way to those who write a few."""
         if rows <= FEW_ROWS:
-            return self._transact(work, STEP_SECONDS)
+            return self._transact(work, self._pool, STEP_SECONDS)
         with self._crowd:
-            value = self._transact(work, CROWD_STEP_SECONDS)
-            time.sleep(CROWD_PAUSE_SECONDS)
+            value = self._transact(self._company.noticed(work), self._crowd_pool, CROWD_STEP_SECONDS)
+            if self._company.is_here:
+                time.sleep(CROWD_PAUSE_SECONDS)
             return value
 
-    def _transact(self, work: Callable[[Connection], T], step_seconds: float) -> T:
-        with _told_plainly(self.path), self._pool.lend() as connection:
+    def _transact(self, work: Callable[[Connection], T], pool: Pool[SqliteConnection], step_seconds: float) -> T:
+        with _told_plainly(self.path), pool.lend() as connection:
             _patiently(lambda: connection.raw.execute("begin immediate"), step_seconds)
             try:
                 value = work(connection)
@@ -160,8 +180,9 @@ class SqliteDatabase:
     def close(self) -> None:
         """Close the idle connections."""
         self._pool.close()
+        self._crowd_pool.close()
 
-    def _connect(self) -> SqliteConnection:
+    def _connect(self, log_pages: int = LOG_PAGES) -> SqliteConnection:
         if sqlite3.sqlite_version_info < OLDEST_VERSION:
             message = f"SQLite {sqlite3.sqlite_version} is too old; Penstock needs 3.38."
             raise DatabaseUnsuitable(message, hint="Use a newer Python build, or PostgreSQL.")
@@ -170,7 +191,7 @@ class SqliteDatabase:
             self.path, timeout=0, isolation_level=None, check_same_thread=False, cached_statements=256
         )
         try:
-            _patiently(lambda: raw.executescript(_PRAGMAS))
+            _patiently(lambda: raw.executescript(f"{_PRAGMAS} pragma wal_autocheckpoint = {log_pages};"))
             self._require_log(raw)
         except BaseException:
             raw.close()
@@ -185,11 +206,39 @@ class SqliteDatabase:
             raise DatabaseUnsuitable(message, hint="Move it to a local disk, or use PostgreSQL.")
 
 
+class _Company:
+    """Whether others write to the file too, as far as one connection can see."""
+
+    def __init__(self) -> None:
+        self._version: int | None = None
+        self._seen = float("-inf")
+
+    @property
+    def is_here(self) -> bool:
+        """Whether somebody else wrote a moment ago."""
+        return time.monotonic() - self._seen < COMPANY_SECONDS
+
+    def noticed(self, work: Callable[[Connection], T]) -> Callable[[Connection], T]:
+        """The same work, with a look at the version that the writes of others change."""
+
+        def look_and_work(connection: Connection) -> T:
+            ((version,),) = connection.execute("pragma data_version")
+            if version != self._version:
+                self._version, self._seen = version, time.monotonic()
+            return work(connection)
+
+        return look_and_work
+
+
 @cache
-def with_table(statement: str, names: tuple[str, ...]) -> str:
-    """A statement of a batch, with the JSON array of its rows before it as the table that it reads."""
-    columns = ", ".join(f"value ->> {place} as {name}" for place, name in enumerate(names))
-    return f"with {TABLE} as materialized (select {columns} from json_each(:told))\n{statement}"  # noqa: S608 - of our books
+def with_table(statement: str, names: tuple[str, ...], other: tuple[str, ...]) -> str:
+    """A statement of a batch, with the JSON array of its rows before it as the table that it reads.
+
+    What is the same in all rows is a parameter: to take a value out of JSON costs more than all else done with it.
+    """
+    places = {name: f"value ->> {place}" for place, name in enumerate(other)}
+    columns = ", ".join(f"{places.get(name, f':same_{name}')} as {name}" for name in names)
+    return f"with {TABLE} as materialized (select {columns} from json_each(:told))\n{statement}"  # noqa: S608 - our books
 
 
 def _bind(params: Params) -> dict[str, Any]:
