@@ -12,7 +12,7 @@ from penstock.errors import DatabaseUnavailable, DatabaseUnsuitable
 from penstock.stores import migrations
 from penstock.stores.opening import open_database
 from penstock.stores.store import Store
-from tests.stores.scenes import claim_one, count, new_job, race, settle
+from tests.stores.scenes import claim_one, count, new_job, race, rows, settle
 
 SECRET = "hunter2"  # noqa: S105 - what must not be seen
 
@@ -206,3 +206,33 @@ def test_an_enqueue_that_never_arrived_is_made_after_all(store, monkeypatch):
 
     assert store.jobs.enqueue([job]) == [(job.id, True)]
     assert count(store, "penstock_jobs") == 1
+
+
+@pytest.fixture
+def pooled(store, postgres_url, clock):  # noqa: ARG001 - the schema must be there
+    """The same database as it is used behind a transaction pooler."""
+    url = f"{postgres_url}{'&' if '?' in postgres_url else '?'}pooler=transaction"
+    with closing(Store(open_database(url, clock=clock, pool_size=1))) as pooled:
+        yield pooled
+
+
+def test_behind_a_transaction_pooler_nothing_is_left_on_a_connection(pooled, worker):
+    for _ in range(10):
+        pooled.jobs.enqueue([new_job()])
+        settle(pooled, claim_one(pooled, worker))
+
+    assert rows(pooled, "select count(*) from pg_prepared_statements") == [(0,)]
+    assert rows(pooled, "select current_setting('lock_timeout')") == [("0",)]
+    assert pooled.database.bell().wait(0) is False
+    assert rows(pooled, "select count(*) from pg_listening_channels()") == [(0,)]
+
+
+def test_behind_a_transaction_pooler_a_transaction_waits_no_longer_for_a_lock_than_elsewhere(pooled):
+    asked = "select current_setting('lock_timeout'), current_setting('transaction_isolation')"
+
+    assert pooled.database.transact(lambda connection: connection.execute(asked)) == [("10s", "read committed")]
+
+
+def test_a_pooler_of_another_kind_is_refused_early(postgres_url):
+    with pytest.raises(DatabaseUnsuitable, match="pooler of a kind"):
+        open_database(f"{postgres_url}{'&' if '?' in postgres_url else '?'}pooler=session")

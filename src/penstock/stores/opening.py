@@ -54,9 +54,11 @@ def _path_of(url: str) -> Path:
 
 def _postgres(url: str, clock: Clock, size: dict[str, int]) -> Database:
     try:
-        from penstock.stores.postgres.connection import PostgresDatabase  # noqa: PLC0415 - the driver is optional
+        from penstock.stores.postgres.address import without_pooler  # noqa: PLC0415 - the driver is optional
+        from penstock.stores.postgres.connection import PostgresDatabase  # noqa: PLC0415 - as above
     except ImportError as error:
         message = "PostgreSQL needs the driver psycopg, which is not installed."
         raise DatabaseUnsuitable(message, hint="Run: pip install 'penstock[postgres]'") from error
     scheme, rest = url.split(":", 1)
-    return PostgresDatabase(f"{scheme.split('+')[0]}:{rest}", clock=clock, **size)
+    address, pooler = without_pooler(f"{scheme.split('+')[0]}:{rest}")
+    return PostgresDatabase(address, clock=clock, behind_pooler=pooler, **size)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import psycopg
 
 from penstock.errors import DatabaseUnavailable
@@ -9,6 +11,22 @@ from penstock.stores.postgres.address import safe_url
 
 CHANNEL = "penstock"
 """All queues ring one bell: a worker that wakes for nothing claims once and sleeps again."""
+
+
+class SilentBell:
+    """Never rings: behind a transaction pooler jobs are found by asking."""
+
+    def __init__(self) -> None:
+        self._closed = threading.Event()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait in vain."""
+        self._closed.wait(seconds)
+        return False
+
+    def close(self) -> None:
+        """Stop waiting."""
+        self._closed.set()
 
 
 class PostgresBell:

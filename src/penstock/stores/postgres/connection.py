@@ -16,10 +16,10 @@ from psycopg.types.string import TextLoader
 from penstock.clock import Clock
 from penstock.errors import DatabaseUnavailable, DatabaseUnsuitable
 from penstock.stores.books import Entry
-from penstock.stores.connection import Columns, Connection, Params, Row, run
+from penstock.stores.connection import Bell, Columns, Connection, Params, Row, run
 from penstock.stores.pool import Pool
 from penstock.stores.postgres.address import safe_url
-from penstock.stores.postgres.bell import PostgresBell
+from penstock.stores.postgres.bell import PostgresBell, SilentBell
 
 T = TypeVar("T")
 
@@ -27,10 +27,6 @@ OLDEST_VERSION = 130000
 POOL_SIZE = 10
 ATTEMPTS = 8
 """How often a transaction is tried again that lost a deadlock or a serialization race."""
-_SESSION = """
-select set_config('lock_timeout', '10s', false), set_config('idle_in_transaction_session_timeout', '60s', false),
-       set_config('default_transaction_isolation', 'read committed', false), set_config('timezone', 'UTC', false)
-"""
 _KEEPALIVE = {
     "connect_timeout": 10,
     "keepalives": 1,
@@ -93,9 +89,11 @@ class PostgresDatabase:
     dialect = "postgres"
     rows_at_once = 250
 
-    def __init__(self, url: str, *, clock: Clock, pool_size: int = POOL_SIZE) -> None:
+    def __init__(self, url: str, *, clock: Clock, pool_size: int = POOL_SIZE, behind_pooler: bool = False) -> None:
         self.url = url
         self.clock = clock
+        self._behind_pooler = behind_pooler
+        """Another connection of the server may serve each transaction: nothing may be left behind on one."""
         self._pool = Pool(self._connect, size=pool_size)
 
     def transact(self, work: Callable[[Connection], T], *, rows: int = 1) -> T:  # noqa: ARG002 - many may write at once
@@ -105,6 +103,8 @@ class PostgresDatabase:
             try:
                 with self._pool.lend() as connection, _rolled_back_on_error(connection.raw):
                     connection.raw.execute("begin")
+                    if self._behind_pooler:
+                        connection.raw.execute(_settings(for_transaction=True))
                     value = work(connection)
                     committing = True
                     connection.raw.execute("commit")
@@ -145,9 +145,9 @@ class PostgresDatabase:
         except (psycopg.OperationalError, psycopg.InterfaceError) as error:
             raise _lost(error, unknown=False) from error
 
-    def bell(self) -> PostgresBell:
-        """What rings when somebody enqueues."""
-        return PostgresBell(self.url)
+    def bell(self) -> Bell:
+        """What rings when somebody enqueues; a transaction pooler lets nobody listen."""
+        return SilentBell() if self._behind_pooler else PostgresBell(self.url)
 
     def close(self) -> None:
         """Close the idle connections."""
@@ -164,7 +164,10 @@ class PostgresDatabase:
         try:
             _require_version(raw.info.server_version)
             raw.adapters.register_loader("uuid", TextLoader)
-            raw.execute(_SESSION)
+            if self._behind_pooler:
+                raw.prepare_threshold = None
+            else:
+                raw.execute(_settings(for_transaction=False))
         except BaseException:
             raw.close()
             raise
@@ -176,6 +179,14 @@ def _wait_for_another_try(attempt: int, error: Exception) -> None:
         message = f"The transaction lost {ATTEMPTS} races in a row: {error}."
         raise DatabaseUnavailable(message, hint="Nothing was written. Try again.") from error
     time.sleep(random.uniform(0, 0.005 * 2**attempt))  # noqa: S311 - jitter, not a secret
+
+
+def _settings(*, for_transaction: bool) -> str:
+    """What our work needs of the server, for a connection that is ours or for one transaction on somebody's."""
+    chosen = {"lock_timeout": "10s", "idle_in_transaction_session_timeout": "60s", "timezone": "UTC"}
+    isolation = "transaction_isolation" if for_transaction else "default_transaction_isolation"
+    chosen[isolation] = "read committed"
+    return "select " + ", ".join(f"set_config('{name}', '{it}', {for_transaction})" for name, it in chosen.items())
 
 
 @contextmanager
