@@ -7,13 +7,15 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from penstock import Context, Penstock, State
 from penstock.engine.ids import new_id
 from penstock.errors import InvalidValue, LeaseLost, WorkerExists
-from penstock.runtime.worker import Options
+from penstock.runtime.identity import this_process
+from penstock.runtime.worker import Options, Worker
 from tests.runtime.waiting import eventually
 
 
@@ -249,6 +251,20 @@ def test_an_exclusive_worker_refuses_to_start_beside_another(app, start_worker):
 
     with pytest.raises(WorkerExists, match="Worker first is alive"):
         app.run_worker(exclusive=True, until_empty=True)
+
+
+def test_an_exclusive_worker_is_not_kept_out_by_a_dead_one(app):
+    dead = replace(this_process("killed"), pid=2**22 + 1)
+    app.store.workers.register(dead, ["default"], [])
+
+    assert app.run_worker(exclusive=True, until_empty=True) == 0
+
+
+def test_of_two_exclusive_workers_that_start_at_once_the_first_one_works(app, settings):
+    first = Worker(app, Options(exclusive=True, until_empty=True), settings)
+    app.store.workers.register(this_process("second"), ["default"], [])
+
+    assert first.run() == 0
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from penstock.runtime.doorbell import Doorbell
 from penstock.runtime.execution import Run
 from penstock.runtime.hands import Hands
 from penstock.runtime.heartbeat import Heartbeat
-from penstock.runtime.identity import this_process
+from penstock.runtime.identity import is_gone, this_process
 from penstock.runtime.report import Report
 from penstock.runtime.settler import Settler, released
 from penstock.runtime.threads import LostThreads, ThreadsLost
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from penstock.client.app import Penstock
 
 FIRST_NAP_SECONDS = 0.01
+ECHO_SECONDS = 0.3
+"""Signals that follow each other within this time are one."""
 HOARD_SECONDS = 1.0
 """How often a worker looks whether it holds jobs that others could run sooner."""
 SWITCH_SECONDS = 0.001
@@ -136,8 +138,8 @@ class Worker:
             self._changed.notify_all()
 
     def _begin(self) -> None:
-        self._require_alone()
         self._store.workers.register(self._identity, list(self.options.queues), sorted(self._app.tasks))
+        self._require_alone()
         self._report.started(self.options.queues, self.options.concurrency)
         self._upkeep.recover()
         if self.options.schedules:
@@ -149,9 +151,12 @@ class Worker:
     def _require_alone(self) -> None:
         if not self.options.exclusive:
             return
-        others = self._store.workers.list()
-        if others:
-            message = f"Worker {others[0].name} is alive (host {others[0].host}, process {others[0].pid})."
+        gone = set(self._store.workers.gone_from(self._identity, is_gone))
+        # Asked after we have said that we are here: of two that start at once, the one with the greater id goes.
+        first = [one for one in self._store.workers.list() if one.id < self._identity.id and one.id not in gone]
+        if first:
+            self._store.workers.stopped(self._identity, 0)
+            message = f"Worker {first[0].name} is alive (host {first[0].host}, process {first[0].pid})."
             raise WorkerExists(message, hint="Stop it first, or start this one without --exclusive.")
 
     def _claim_until_stopped(self) -> None:
@@ -389,7 +394,13 @@ def _quick_switches() -> Iterator[None]:
 
 @contextmanager
 def _stopped_by_signals(worker: Worker) -> Iterator[None]:
+    last = float("-inf")
+
     def stop(_number: int, _frame: object) -> None:
+        nonlocal last
+        before, last = last, time.monotonic()
+        if last - before < ECHO_SECONDS:
+            return  # the same word from two mouths: a service manager tells the supervisor and its workers at once
         # A handler must not wait for a lock that the interrupted code may hold.
         threading.Thread(target=worker.stop, name="penstock-stop", daemon=True).start()
 
