@@ -63,6 +63,7 @@ POINTS: list[Point] = [
     *_around("reap", "jobs.stale", "lost"),
     *_around("reap", "jobs.put_back", "lost"),
     *_around("reap", "workers.lost", "lost"),
+    *_around("reap", "sources.give_back", "lost"),
     *_around("slot", "schedules.declare", "slot"),
     *_around("slot", "schedules.advance", "slot"),
     *_around("slot", "schedules.open_slot", "slot"),

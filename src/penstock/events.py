@@ -33,6 +33,13 @@ SCHEDULE_RESUMED = "schedule.resumed"
 SLOT_OPENED = "slot.opened"
 QUEUE_PAUSED = "queue.paused"
 QUEUE_RESUMED = "queue.resumed"
+SOURCE_DECLARED = "source.declared"
+SOURCE_CHANGED = "source.changed"
+SOURCE_PAUSED = "source.paused"
+SOURCE_RESUMED = "source.resumed"
+SOURCE_PARKED = "source.parked"
+SOURCE_OPENED = "source.opened"
+SOURCE_CLOSED = "source.closed"
 WORKER_STARTED = "worker.started"
 WORKER_STOPPED = "worker.stopped"
 WORKER_RECOVERED = "worker.recovered"
@@ -61,6 +68,13 @@ FIELDS: dict[str, tuple[str, ...]] = {
     SLOT_OPENED: ("schedule", "scheduled_for", "disposition"),
     QUEUE_PAUSED: ("queue", "reason"),
     QUEUE_RESUMED: ("queue",),
+    SOURCE_DECLARED: ("source",),
+    SOURCE_CHANGED: ("source", "figures"),
+    SOURCE_PAUSED: ("source", "reason", "seconds"),
+    SOURCE_RESUMED: ("source",),
+    SOURCE_PARKED: ("source", "seconds"),
+    SOURCE_OPENED: ("source", "gate", "seconds", "failure_streak"),
+    SOURCE_CLOSED: ("source",),
     WORKER_STARTED: ("worker", "host", "pid", "queues"),
     WORKER_STOPPED: ("worker",),
     WORKER_RECOVERED: ("worker", "jobs", "reason"),

@@ -17,6 +17,7 @@ from penstock.errors import InvalidValue
 from penstock.redaction import redact
 
 DAY = 86400.0
+_SWITCH = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,10 @@ FIGURES: tuple[Figure, ...] = (
     _figure("keep_events_seconds", 180 * DAY, "how long events are kept"),
     _figure("keep_slots_seconds", 180 * DAY, "how long the slots of schedules are kept"),
     _figure("stuck_effect_seconds", 240.0, "when an intent without a run counts as abandoned", minimum=1),
+    _figure(
+        "cache_ttl_seconds", 3600.0, "how long a source declared with cache=True keeps answers", "CACHE_TTL_SECONDS"
+    ),
+    _figure("cache_enabled", True, "whether answers of sources are kept at all", "CACHE_ENABLED"),  # noqa: FBT003 - its default
     _figure("log_format", "text", "text for people, json for programs"),
 )
 
@@ -127,6 +132,8 @@ def _parse(figure: Figure, raw: Any, origin: str) -> Any:
     what = f"{figure.name} ({origin})"
     if figure.kind is str:
         return str(raw)
+    if figure.kind is bool:
+        return _switch(figure, raw, what)
     try:
         value = figure.kind(raw)
     except (TypeError, ValueError):
@@ -135,6 +142,13 @@ def _parse(figure: Figure, raw: Any, origin: str) -> Any:
         limits = f"is not between {figure.minimum:g} and {figure.maximum:g}"
         raise InvalidValue(what, raw, limits, hint=f"It is {figure.meaning}.")
     return value
+
+
+def _switch(figure: Figure, raw: Any, what: str) -> bool:
+    word = str(raw).strip().lower()
+    if word not in _SWITCH:
+        raise InvalidValue(what, raw, "is neither true nor false", hint=f"It is {figure.meaning}.")
+    return _SWITCH[word]
 
 
 def _project_table(folder: Path) -> tuple[Mapping[str, Any], Path | None]:

@@ -9,9 +9,11 @@ from penstock.engine.ids import new_id
 from penstock.engine.outcome import Bury, Cancel, Done, RetryLater, Skip, Snooze
 from penstock.engine.schedule import ScheduleSpec
 from penstock.engine.settlement import RELEASE, Settlement
+from penstock.engine.source import figures
 from penstock.engine.transitions import State
 from penstock.events import FIELDS, Event
 from penstock.stores.jobs import Requeue
+from penstock.stores.sources import Asker, Left
 from penstock.stores.workers import Identity
 from tests.stores.scenes import (
     BOOM,
@@ -179,6 +181,13 @@ def test_every_event_carries_the_fields_of_its_name(store, clock, worker):
     store.schedules.pause("s", tenant=None, actor="me")
     store.schedules.resume("s", tenant=None, actor="me")
     store.schedules.trigger("s", None, tenant=None, actor="me")
+    store.sources.declare("shop", figures(breaker="1 failure / 1 min"))
+    store.sources.override("shop", {"budget": 9}, actor="me")
+    store.sources.pause("shop", actor="me", reason="no")
+    store.sources.resume("shop", actor="me")
+    for left in (Left("failed", park_seconds=30), Left("ok")):
+        store.sources.leave(store.sources.ask("shop", Asker(worker, 0), lease_seconds=60), left)
+        clock.advance(60)
     one = Identity(worker, "w", "h", "b", 1, "1", "0")
     store.workers.register(one, [], [])
     store.workers.recovered(one, [], 0)

@@ -53,9 +53,10 @@ def schema_of(database):
     return database.read(lambda connection: connection.execute(SCHEMA[database.dialect]))
 
 
-def chain_with(monkeypatch, *more, dialect):
-    """Pretend that the code has these files too."""
-    chain = (*migrations.chain_of(ENGINE, dialect), *more)
+def chain_with(monkeypatch, name, sql, *, dialect):
+    """Pretend that the code has one more file."""
+    known = migrations.chain_of(ENGINE, dialect)
+    chain = (*known, Migration(len(known) + 1, name, sql))
     monkeypatch.setattr(migrations, "chain_of", lambda *_: chain)
 
 
@@ -68,8 +69,9 @@ def test_migrations_are_applied_once_and_recorded(database):
 
     assert migrations.status(database).current
     recorded = database.read(lambda c: c.execute("select chain, number, name, digest from penstock_migrations"))
-    (first,) = migrations.chain_of(ENGINE, database.dialect)
-    assert recorded == [(ENGINE, 1, "engine", first.digest)]
+    chain = migrations.chain_of(ENGINE, database.dialect)
+    assert recorded == [(ENGINE, one.number, one.name, one.digest) for one in chain]
+    assert chain[0].name == "engine"
 
 
 @pytest.mark.proves("MG-03")
@@ -85,7 +87,7 @@ def test_processes_that_migrate_at_once_migrate_once(database, database_url):
     answers = race(*(process.communicate for process in started))
 
     assert [errors for _, errors in answers] == [""] * 4
-    assert sorted(int(out) for out, _ in answers) == [0, 0, 0, 1]
+    assert sorted(int(out) for out, _ in answers) == [0, 0, 0, migrations.status(database).known]
     assert migrations.status(database).current
 
 
@@ -103,12 +105,13 @@ def test_threads_that_prepare_at_once_find_one_schema(database, database_url, cl
 
 
 def test_a_schema_that_is_newer_than_the_code_is_refused(database):
-    migrations.migrate(database)
-    newer = "insert into penstock_migrations (chain, number, name, digest) values ('penstock.stores', 2, 'next', 'x')"
+    known = migrations.migrate(database)
+    row = f"('penstock.stores', {known + 1}, 'next', 'x')"
+    newer = f"insert into penstock_migrations (chain, number, name, digest) values {row}"  # noqa: S608 - from above
     database.transact(lambda connection: connection.execute(newer))
 
     for act in (migrations.status, migrations.migrate, prepare):
-        with pytest.raises(SchemaMismatch, match="version 2, and this code knows 1") as refusal:
+        with pytest.raises(SchemaMismatch, match=f"version {known + 1}, and this code knows {known}") as refusal:
             act(database)
         assert "Upgrade Penstock" in refusal.value.hint
 
@@ -126,7 +129,7 @@ def test_a_file_that_changed_after_it_was_applied_is_refused(database):
 @pytest.mark.proves("MG-03")
 def test_only_what_is_missing_is_applied(database, monkeypatch):
     migrations.migrate(database)
-    chain_with(monkeypatch, Migration(2, "more", "create table more (id integer);"), dialect=database.dialect)
+    chain_with(monkeypatch, "more", "create table more (id integer);", dialect=database.dialect)
 
     assert not migrations.status(database).current
     assert migrations.migrate(database) == 1
@@ -136,8 +139,8 @@ def test_only_what_is_missing_is_applied(database, monkeypatch):
 def test_a_migration_that_fails_leaves_the_schema_as_it_was(database, monkeypatch):
     migrations.migrate(database)
     before = schema_of(database)
-    bad = Migration(2, "bad", "create table half (id integer);\ncreate table half (id integer);")
-    chain_with(monkeypatch, bad, dialect=database.dialect)
+    bad = "create table half (id integer);\ncreate table half (id integer);"
+    chain_with(monkeypatch, "bad", bad, dialect=database.dialect)
 
     with pytest.raises(Exception, match="half"):
         migrations.migrate(database)
@@ -155,7 +158,7 @@ def test_sqlite_migrates_itself_on_first_use(sqlite_url, clock, worker):
 @pytest.mark.proves("MG-04")
 @pytest.mark.postgres
 def test_postgresql_is_migrated_on_purpose(postgres_url, clock):
-    with pytest.raises(SchemaMismatch, match="needs 1") as refusal:
+    with pytest.raises(SchemaMismatch, match="version 0, and this code needs") as refusal:
         Store.open(postgres_url, clock=clock)
     assert "penstock db migrate" in refusal.value.hint
 

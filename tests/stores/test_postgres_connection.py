@@ -236,3 +236,15 @@ def test_behind_a_transaction_pooler_a_transaction_waits_no_longer_for_a_lock_th
 def test_a_pooler_of_another_kind_is_refused_early(postgres_url):
     with pytest.raises(DatabaseUnsuitable, match="pooler of a kind"):
         open_database(f"{postgres_url}{'&' if '?' in postgres_url else '?'}pooler=session")
+
+
+def test_a_transaction_that_failed_before_its_first_statement_begins_with_nobody_elses(store):
+    def fail(_):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        store.database.transact(fail)
+    store.jobs.enqueue([new_job()])
+
+    with closing(Store(open_database(store.database.url, clock=store.database.clock))) as other:
+        assert count(other, "penstock_jobs") == 1

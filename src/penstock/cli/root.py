@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "dead": ("dead", "Dead letters: list, count, requeue."),
     "dlq": ("dead", "The same as dead."),
     "queue": ("queues", "Queues: what waits, pause, resume, drain."),
+    "source": ("sources", "Sources: their rate, breaker and budget; pause, resume, set."),
     "schedule": ("schedules", "Schedules and their slots."),
     "event": ("events", "What happened, in the order of commits."),
     "effect": ("effects", "What runs did through the ledger."),

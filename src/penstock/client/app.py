@@ -16,10 +16,11 @@ from penstock.client.desk import Desk
 from penstock.client.doors import require_off_loop
 from penstock.client.handle import Handle
 from penstock.client.principal import Principal
-from penstock.client.task import Call, Task, planned, tell_enqueued
+from penstock.client.task import Call, SourceOf, Task, key_of_source, planned, tell_enqueued
 from penstock.clock import Clock
 from penstock.engine.retry import Retry
 from penstock.engine.schedule import Overlap, ScheduleSpec
+from penstock.engine.source import figures, source_key
 from penstock.engine.task import (
     LONGEST_LEASE_SECONDS,
     SHORTEST_LEASE_SECONDS,
@@ -38,6 +39,7 @@ from penstock.stores.store import Store
 
 if TYPE_CHECKING:
     from penstock.engine.job import NewJob
+    from penstock.sources.source import Source, WebOptions
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -81,6 +83,7 @@ class Penstock:
         self._opening = threading.Lock()
         self.tasks: dict[str, Task[..., Any]] = {}
         self.schedules: dict[str, tuple[ScheduleSpec, NewJob]] = {}
+        self.sources: dict[str, Source] = {}
 
     @property
     def database_url(self) -> str:
@@ -106,7 +109,7 @@ class Penstock:
         name: str | None = None,
         queue: str = "default",
         priority: int = 0,
-        source: str | Callable[[dict[str, Any]], str] | None = None,
+        source: SourceOf | None = None,
         unique: By | UniqueBy | None = None,
         concurrency: int | Concurrency | None = None,
         retry: Retry | int | None = None,
@@ -127,7 +130,7 @@ class Penstock:
         options = TaskOptions(
             queue=queue,
             priority=priority,
-            source=source,
+            source=key_of_source(source),
             unique=unique if isinstance(unique, UniqueBy) or unique is None else UniqueBy(unique),
             concurrency=Concurrency(concurrency) if isinstance(concurrency, int) else concurrency,
             retry=Retry(retry) if isinstance(retry, int) else retry or Retry(),
@@ -143,6 +146,44 @@ class Penstock:
             return self._register(Task(self, function, name or function.__name__, options))
 
         return decorate
+
+    def source(  # noqa: PLR0913 - the figures of a source, each with a name
+        self,
+        name: str,
+        *,
+        account: str | None = None,
+        rate: str | None = None,
+        burst: int | None = None,
+        min_interval: Duration | None = None,
+        concurrency: int | None = None,
+        budget: int | str | None = None,
+        breaker: str | None = "5 failures / 5 min",
+        cache: Duration | bool | None = None,
+        enabled: bool = True,
+        **web: Unpack[WebOptions],
+    ) -> Source:
+        """Somebody else's server, or one account on it, with what it allows: a gate that all workers share.
+
+        Checked now; made known to the database when a worker starts, or by the first request.
+        """
+        above = import_module("penstock.sources.source")  # by its name, for the client does not know the manners
+        ttl = float(Settings.load()["cache_ttl_seconds"]) if cache is True else cache or None
+        allowed = figures(
+            rate=rate, burst=burst, min_interval=min_interval, concurrency=concurrency, budget=budget, breaker=breaker,
+            cache=ttl, enabled=enabled,
+        )  # fmt: skip
+        made: Source = above.Source(self, source_key(name, account), allowed, **web)
+        known = self.sources.get(made.key)
+        if known is not None and known.figures != made.figures:
+            raise InvalidValue(
+                "source", made.key, "is declared twice", hint="Give one of them another name or account=."
+            )
+        self.sources[made.key] = made
+        return made
+
+    def declare_sources(self) -> int:
+        """Make the sources of this app known to the database, and return how many changed."""
+        return sum(source.declare() for source in self.sources.values())
 
     def _register(self, task: Task[..., Any]) -> Task[..., Any]:
         known = self.tasks.get(task.name)

@@ -9,6 +9,7 @@ from penstock import events
 from penstock.client.timeline import timeline
 from penstock.engine.ids import is_id
 from penstock.engine.job import DEFAULT_TENANT
+from penstock.engine.source import gate_of
 from penstock.engine.transitions import State
 from penstock.engine.why import Surroundings, Why, why
 from penstock.errors import AlreadyRequeued, Conflict, Forbidden, NotFound
@@ -56,7 +57,9 @@ class Desk:
         paused = self._store.queues.paused(job.queue)
         serving = [w for w in self._store.workers.list(within_seconds=LIVE_SECONDS) if job.queue in w.queues]
         knowing = [w for w in serving if job.task in w.tasks]
-        around = Surroundings(self._store.now(), paused and paused[1], len(serving), len(knowing))
+        at = gate_of(job.waiting_on) if job.waiting_on else None
+        source = self._store.sources.standing(at[0]) if at else None
+        around = Surroundings(self._store.now(), paused and paused[1], len(serving), len(knowing), source)
         return why(job, around)
 
     def cancel(self, job_id: str, reason: str = "cancelled on request") -> State:

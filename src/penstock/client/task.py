@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeVar, overload
 
 from penstock.client.arguments import Signature
 from penstock.client.context import current
@@ -31,6 +31,16 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
+
+
+class HasKey(Protocol):
+    """A source, as far as a task knows it."""
+
+    key: str
+
+
+SourceOf = str | HasKey | Callable[[dict[str, Any]], str | HasKey]
+"""The source of a task's jobs: a source, its key, or a function of the arguments that returns one of them."""
 
 log = logging.getLogger("penstock.client")
 
@@ -175,7 +185,7 @@ class BoundTask(Generic[P, R_co]):
         if (running := current.get()) is not None:
             tenant = tenant or running.job.tenant
             correlation_id = correlation_id or running.job.correlation_id or running.job.id
-        source = options.source(plain) if callable(options.source) else options.source
+        source = key_of_source(options.source(plain) if callable(options.source) else options.source)
         limit = options.concurrency
         return self._frame._replace(
             id=new_id(),
@@ -223,6 +233,15 @@ def planned(task: Task[..., Any], values: Mapping[str, Any], **changes: Any) -> 
     text, plain = task.signature.dump_plain(values)
     job = BoundTask(task, CallOptions())._job(text, plain)  # noqa: SLF001 - of this file
     return job._replace(id="", **changes)
+
+
+@overload
+def key_of_source(source: str | HasKey | None) -> str | None: ...
+@overload
+def key_of_source(source: SourceOf | None) -> str | Callable[[dict[str, Any]], Any] | None: ...
+def key_of_source(source: SourceOf | None) -> str | Callable[[dict[str, Any]], Any] | None:
+    """What a job remembers of its source; a function that tells it is left as it is."""
+    return source if source is None or isinstance(source, str) or callable(source) else source.key
 
 
 def _unique(declared: UniqueBy | None, said: str | None, plain: dict[str, Any]) -> Unique | None:

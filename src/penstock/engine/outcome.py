@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from penstock.engine.source import ASK_AGAIN_SECONDS, gate_name
 from penstock.errors import (
     AuthFailed,
     Cancelled,
@@ -96,6 +97,8 @@ def outcome_of(error: BaseException, failure: Failure) -> Outcome:  # noqa: PLR0
             return Snooze(error.after, error.gate or None)
         case Cancelled():
             return Cancel(failure.message)
+        case AuthFailed() if error.shared and error.credential:
+            return Snooze(ASK_AGAIN_SECONDS, gate_name(error.credential, "credential"))
         case AuthFailed():
             return Bury(REASON_AUTH, failure)
         case EffectUnknown():

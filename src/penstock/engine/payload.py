@@ -99,7 +99,7 @@ def _plain(value: object, depth: int = 0) -> str | None:
     """
     kind = type(value)
     if kind is str:
-        return _quoted(value) if value.isascii() and "\0" not in value else None  # type: ignore[attr-defined,operator]
+        return _quoted(value) if value.isascii() and "\0" not in value else None  # type: ignore[attr-defined,operator,arg-type]
     if kind is int:
         return str(value) if _INT64_MIN <= value <= _INT64_MAX else None  # type: ignore[operator]
     if value is None or kind is bool:

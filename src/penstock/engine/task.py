@@ -49,7 +49,8 @@ class TaskOptions:
 
     queue: str = DEFAULT_QUEUE
     priority: int = 0
-    source: str | Callable[[dict[str, Any]], str] | None = None
+    source: str | Callable[[dict[str, Any]], Any] | None = None
+    """The key of its source, or a function of the arguments that returns a source or its key."""
     unique: UniqueBy | None = None
     concurrency: Concurrency | None = None
     retry: Retry = field(default_factory=Retry)

@@ -6,8 +6,21 @@ from dataclasses import dataclass
 
 from penstock.clock import SECOND, Instant
 from penstock.engine.job import Job
+from penstock.engine.source import Standing, gate_of
 from penstock.engine.transitions import State
 from penstock.engine.words import spell
+
+_CLOSED = {
+    "disabled": "is disabled",
+    "paused": "is paused",
+    "parked": "asked for patience and takes no request",
+    "breaker": "failed too often, and its breaker is open",
+    "credential": "refused its credential and is closed",
+    "budget": "has spent the budget of its day and is closed",
+    "rate": "is over its rate",
+    "permits": "has all its permits out",
+}
+"""What a closed gate of a source means, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +34,8 @@ class Surroundings:
     """Live workers that serve its queue."""
     workers_with_task: int
     """Those of them that know its task."""
+    source: Standing | None = None
+    """How the source stands that it waits for, where it waits for one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +67,8 @@ def why(job: Job, around: Surroundings) -> Why:
 
 def _waiting(job: Job, around: Surroundings) -> Why:
     wait = spell(max(0, job.run_at - around.now) / SECOND)
+    if job.waiting_on is not None and (at := gate_of(job.waiting_on)):
+        return _at_source(*at, around, wait)
     if job.waiting_on is not None:
         return Why("gate_closed", f"it waits for {job.waiting_on}, and asks again in {wait}")
     if job.run_at > around.now and job.attempts:
@@ -61,6 +78,16 @@ def _waiting(job: Job, around: Surroundings) -> Why:
     if job.run_at > around.now:
         return Why("scheduled", f"it is to run in {wait}")
     return Why("due", "it is due, and the next free worker takes it")
+
+
+def _at_source(key: str, gate: str, around: Surroundings, wait: str) -> Why:
+    """Name the gate that is closed at this moment; where none is, the one that gave the job its turn."""
+    closed = around.source.closing(around.now) if around.source is not None else None
+    told = f"the source {key!r} {_CLOSED[closed.gate if closed else gate]}"
+    how_long = f" {closed.words(around.now)}" if closed else ""
+    opens = closed is not None and closed.gate in {"paused", "breaker", "credential", "parked"}
+    command = f"penstock source {'resume' if opens else 'show'} {key}"
+    return Why("gate_closed", f"{told}{how_long}; the job's turn is in {wait}", command)
 
 
 def _running(job: Job, around: Surroundings) -> Why:

@@ -62,10 +62,12 @@ class Settler:
         first = self._finished.get()
         if first is None:
             return [], False
-        time.sleep(LINGER_SECONDS)
+        most = self._store.database.rows_at_once
+        if self._finished.qsize() < most:
+            time.sleep(LINGER_SECONDS)
         batch = [first]
         with suppress(queue.Empty):
-            while len(batch) < self._store.database.rows_at_once:
+            while len(batch) < most:
                 run = self._finished.get_nowait()
                 if run is None:
                     return batch, False

@@ -30,6 +30,7 @@ LONGEST_NAP_SECONDS = 5.0
 SECOND_LOOK_SECONDS = 1.0
 """Between the two looks that must find a lease run out: while the database stood still nobody could renew."""
 WORKERS_KEPT_SECONDS = 7 * 86400.0
+TRAFFIC_KEPT_SECONDS = 7 * 86400.0
 
 
 class Upkeep:
@@ -106,6 +107,8 @@ class Upkeep:
         gone += self._store.events.prune(float(self._settings["keep_events_seconds"]), PRUNE_LIMIT)
         gone += self._store.schedules.prune(float(self._settings["keep_slots_seconds"]), PRUNE_LIMIT)
         gone += self._store.workers.prune(WORKERS_KEPT_SECONDS)
+        gone += self._store.cache.prune()
+        self._store.sources.prune_traffic(TRAFFIC_KEPT_SECONDS, PRUNE_LIMIT)
         self._pruned = time.monotonic()
         return gone
 

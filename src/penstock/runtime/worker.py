@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 import threading
@@ -39,6 +40,8 @@ HOARD_SECONDS = 1.0
 """How often a worker looks whether it holds jobs that others could run sooner."""
 SWITCH_SECONDS = 0.001
 """How long one thread may keep the interpreter while another has an answer of the database in its hands."""
+COLLECT_OBJECTS = 20_000
+"""How many objects are made between two looks for garbage, at least."""
 UNKNOWN_TASK_SECONDS = 30.0
 """How long a job whose task this worker does not have is left to others."""
 
@@ -120,7 +123,7 @@ class Worker:
 
     def run(self) -> int:
         """Work until told to stop, or until there is no reason to go on; returns the jobs it took."""
-        with closing(self._beat_store), _quick_switches():
+        with closing(self._beat_store), _tuned_interpreter():
             self._begin()
             try:
                 self._claim_until_stopped()
@@ -142,6 +145,7 @@ class Worker:
         self._require_alone()
         self._report.started(self.options.queues, self.options.concurrency)
         self._upkeep.recover()
+        self._app.declare_sources()
         if self.options.schedules:
             self._app.declare_schedules()
             self._upkeep.open_slots()
@@ -382,14 +386,19 @@ def run_worker(app: Penstock, *, settings: Settings | None = None, signals: bool
 
 
 @contextmanager
-def _quick_switches() -> Iterator[None]:
-    """Let threads that have an answer in their hands go on soon: a busy event loop would keep them waiting."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(min(before, SWITCH_SECONDS))
+def _tuned_interpreter() -> Iterator[None]:
+    """Let threads that have an answer in their hands go on soon, and look for garbage every few thousand jobs.
+
+    A busy event loop would keep the others waiting; and what a job leaves behind goes without the collector.
+    """
+    switching, collecting = sys.getswitchinterval(), gc.get_threshold()
+    sys.setswitchinterval(min(switching, SWITCH_SECONDS))
+    gc.set_threshold(max(collecting[0], COLLECT_OBJECTS), *collecting[1:])
     try:
         yield
     finally:
-        sys.setswitchinterval(before)
+        sys.setswitchinterval(switching)
+        gc.set_threshold(*collecting)
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from penstock.stores.connection import Connection, Database, Row, as_columns
 from penstock.stores.events import Events
 from penstock.stores.permits import GATE, Permits
 from penstock.stores.settling import Settling
+from penstock.stores.sources import Sources
 
 HIGHEST = "\U0010ffff"
 """Sorts after every tenant."""
@@ -39,11 +40,14 @@ class Turn:
 class Claiming:
     """Takes leases."""
 
-    def __init__(self, database: Database, events: Events, permits: Permits, settling: Settling) -> None:
+    def __init__(
+        self, database: Database, events: Events, permits: Permits, settling: Settling, sources: Sources
+    ) -> None:
         self._db = database
         self._events = events
         self._permits = permits
         self._settling = settling
+        self._sources = sources
         self._book = book("penstock.stores", database.dialect, "jobs")
 
     def claim(self, worker_id: str, queues: Sequence[str], batch: int, turn: Turn) -> list[Lease]:
@@ -78,7 +82,7 @@ class Claiming:
         def work(connection: Connection) -> tuple[list[Row], list[Lease], list[Lease]]:
             walked = self._round(connection, queue, batch, turn.last_tenant.get(queue, ""))
             leases = self._share_out(connection, worker_id, queue, batch, walked)
-            return walked, leases, self._pass_permits(connection, leases)
+            return walked, leases, self._pass_gates(connection, leases)
 
         walked, leases, passed = self._db.transact(work, rows=batch)
         _remember(turn, queue, walked, leases, batch)
@@ -127,19 +131,29 @@ class Claiming:
                 leases += [Lease._make(row) for row in connection.all(self._book["claim"], asked)]
         return leases
 
-    def _pass_permits(self, connection: Connection, leases: list[Lease]) -> list[Lease]:
-        """Keep the jobs that got a permit of their concurrency key; the others wait for one, in this transaction."""
+    def _pass_gates(self, connection: Connection, leases: list[Lease]) -> list[Lease]:
+        """Keep the jobs that may run; those that find a gate closed wait for it, from this transaction on."""
         waiting = [
             Settlement(lease, _wait_for_permit(lease))
             for lease in sorted(leases, key=_permit_order)
             if lease.concurrency_key and not self._permits.take(connection, lease)
         ]
+        waiting += self._pass_sources(connection, leases, {s.lease.id for s in waiting})
         if not waiting:
             return leases
         self._settling.put_back(connection, waiting)
         self._events.record(connection, [events_of(s, s.lease.worker_id)[-1] for s in waiting])
         turned_away = {s.lease.id for s in waiting}
         return [lease for lease in leases if lease.id not in turned_away]
+
+    def _pass_sources(self, connection: Connection, leases: list[Lease], held_up: set[str]) -> list[Settlement]:
+        """Ask the sources of the jobs that are not held up already; a permit of theirs goes back with those refused."""
+        asking = [lease for lease in leases if lease.source is not None and lease.id not in held_up]
+        if not asking:
+            return []
+        waiting = [Settlement(lease, step) for lease, step in self._sources.pass_claim(connection, asking)]
+        self._permits.free(connection, [s.lease for s in waiting])
+        return waiting
 
 
 def _wait_for_permit(lease: Lease) -> PutBack:
@@ -150,9 +164,10 @@ def _wait_for_permit(lease: Lease) -> PutBack:
 def _remember(turn: Turn, queue: str, walked: list[Row], leases: list[Lease], batch: int) -> None:
     """The next claim starts after the last tenant that got something; a short one knows when to come back.
 
-    A short one took all that was due, so nobody is owed a turn, and the next one starts where a single walk sees all.
+    A short one took all that was due, so nobody is owed a turn, and nobody is where there is one tenant: then the next
+    one starts where a single walk sees all.
     """
-    if len(leases) < batch:
+    if len(leases) < batch or (batch > 1 and len({tenant for tenant, _, _, _ in walked}) == 1):
         turn.last_tenant.pop(queue, None)
     elif leases:
         served = {lease.tenant for lease in leases}

@@ -21,6 +21,7 @@ from penstock.stores.connection import Connection, Database, as_columns
 from penstock.stores.events import Events
 from penstock.stores.permits import Permits
 from penstock.stores.settling import Held, Settling, is_plain_success
+from penstock.stores.sources import Sources
 
 UNKNOWN_LIMIT = 25_000
 """More than a worker can hold."""
@@ -50,12 +51,13 @@ class Reaped:
 class Leases:
     """The rights to run jobs: claimed, renewed, settled, and taken back."""
 
-    def __init__(self, database: Database, record: Events) -> None:
+    def __init__(self, database: Database, record: Events, sources: Sources) -> None:
         self._db = database
         self._events = record
         self._permits = Permits(database)
-        self._settling = Settling(database, record, self._permits)
-        self._claiming = Claiming(database, record, self._permits, self._settling)
+        self._sources = sources
+        self._settling = Settling(database, record, self._permits, sources)
+        self._claiming = Claiming(database, record, self._permits, self._settling, sources)
         self._book = book("penstock.stores", database.dialect, "jobs")
         self._workers = book("penstock.stores", database.dialect, "workers")
 
@@ -125,6 +127,7 @@ class Leases:
         def work(connection: Connection) -> frozenset[str]:
             held = [_Stale(*row) for row in connection.all(self._book["leases_of"], params)]
             unknown = [Settlement(one.as_lease(), RELEASE) for one in held if (one.id, one.fence) not in known]
+            self._sources.give_back(connection, [one.lease for one in unknown])
             return self._settling.settle(connection, unknown, worker_id)
 
         return self._db.transact(work)
@@ -190,6 +193,7 @@ class Leases:
         else:
             self._settling.put_back(connection, [lost])
         self._permits.free(connection, [lost.lease])
+        self._sources.give_back(connection, [lost.lease])
         started, *ends = events_of(lost, stale.worker_id)
         self._events.record(connection, [started, stale.event(detected_by), *ends])
         state = step.state if isinstance(step, Finish) else State.QUEUED

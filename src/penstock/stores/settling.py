@@ -12,6 +12,7 @@ from penstock.stores.books import book
 from penstock.stores.connection import Connection, Database, as_columns
 from penstock.stores.events import Events
 from penstock.stores.permits import Permits
+from penstock.stores.sources import Sources
 
 Held = tuple[str, int]
 """The id and the fence of a lease: one worker may hold an old and a new lease of the same job."""
@@ -20,10 +21,11 @@ Held = tuple[str, int]
 class Settling:
     """Writes the steps that jobs take when a lease ends."""
 
-    def __init__(self, database: Database, events: Events, permits: Permits) -> None:
+    def __init__(self, database: Database, events: Events, permits: Permits, sources: Sources) -> None:
         self._db = database
         self._events = events
         self._permits = permits
+        self._sources = sources
         self._book = book("penstock.stores", database.dialect, "jobs")
 
     def settle(self, connection: Connection, settlements: Sequence[Settlement], worker: str) -> frozenset[str]:
@@ -36,6 +38,7 @@ class Settling:
         accepted = finished | put_back | turned.keys()
         final = [turned.get(_held(s), s) for s in settlements if _held(s) in accepted]
         self._permits.free(connection, [s.lease for s in final])
+        self._sources.give_back(connection, [s.lease for s in final if s.lease.source or s.step.losses])
         self._events.record(connection, [event for s in final for event in events_of(s, worker or s.lease.worker_id)])
         return frozenset(job_id for job_id, _ in accepted)
 
@@ -86,7 +89,7 @@ class Settling:
 def is_plain_success(settlement: Settlement) -> bool:
     """Whether a first run succeeded that held no permit: its row alone tells all of it."""
     lease, step = settlement.lease, settlement.step
-    first = lease.fence == 1 and lease.concurrency_key is None
+    first = lease.fence == 1 and lease.concurrency_key is None and lease.source is None
     return first and isinstance(step, Finish) and step.state is State.SUCCEEDED
 
 

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from penstock.clock import Clock, Instant
 from penstock.stores import migrations
+from penstock.stores.cache import Cache
 from penstock.stores.connection import Database
 from penstock.stores.effects import Effects
 from penstock.stores.events import Events
@@ -15,6 +16,7 @@ from penstock.stores.listing import Listing
 from penstock.stores.opening import open_database, prepare
 from penstock.stores.queues import Queues
 from penstock.stores.schedules import Schedules
+from penstock.stores.sources import Sources
 from penstock.stores.workers import Workers
 
 T = TypeVar("T")
@@ -26,13 +28,15 @@ class Store:
     def __init__(self, database: Database) -> None:
         self.database = database
         self.events = Events(database)
-        self.leases = Leases(database, self.events)
+        self.sources = Sources(database, self.events)
+        self.leases = Leases(database, self.events, self.sources)
         self.effects = Effects(database, self.events, self.leases)
         self.jobs = Jobs(database, self.events, self.leases, self.effects)
         self.schedules = Schedules(database, self.events, self.jobs)
         self.workers = Workers(database, self.events)
         self.queues = Queues(database, self.events)
         self.listing = Listing(database)
+        self.cache = Cache(database)
 
     @classmethod
     def open(cls, url: str, *, clock: Clock | None = None, pool_size: int | None = None) -> Store:

@@ -58,6 +58,7 @@ class Bench:
             app.store.jobs = _WatchedJobs(app.store, self._enqueued)
             self._apps.append(app)
             app.declare_schedules()
+            app.declare_sources()
         return app
 
     @property

@@ -43,12 +43,17 @@ def move_into_place(part: Path, place: Path) -> None:
 
 def write_whole(path: Path, body: bytes) -> None:
     """Replace a small file in one step: readers see the old one or the new one."""
-    draft = path.with_name(f"{path.name}.new")
+    draft = draft_path(path)
     with draft.open("wb") as file:
         file.write(body)
         file.flush()
         os.fsync(file.fileno())
     draft.replace(path)
+
+
+def draft_path(path: Path) -> Path:
+    """Where a file is written before it gets its name."""
+    return path.with_name(f"{path.name}.new")
 
 
 def make_folder(folder: Path) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from penstock.errors import Retryable
 
-_NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class Corrupt(Retryable):

@@ -12,12 +12,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
-from penstock.sources.download.disk import BLOCK_BYTES, boot_id, make_folder, write_whole
+from penstock.sources.download.disk import BLOCK_BYTES, boot_id, draft_path, make_folder, write_whole
 from penstock.sources.download.errors import TakenOver
 
 PARTS: Final = "parts"
@@ -84,9 +83,10 @@ class Part:
         own = source == self.path
         with source.open("rb", buffering=0) as file:
             while self.size < length and (block := file.read(min(BLOCK_BYTES, length - self.size))):
-                self._count(block) if own else self.write(block)
+                self._count(block) if own else self._append(block)
         self._file.truncate(self.size)
         self._file.seek(self.size)
+        self.sync()
 
     def restart(self, record: Record) -> None:
         """Throw away what is there: from now on this is a part of another version."""
@@ -101,11 +101,7 @@ class Part:
 
     def write(self, data: bytes) -> None:
         """Add bytes. Where the disk is full, those that found room stay."""
-        rest = memoryview(data)
-        while rest:
-            written = self._file.write(rest) or 0
-            self._count(rest[:written])
-            rest = rest[written:]
+        self._append(data)
         if self.size - self.record.durable >= DURABLE_EVERY_BYTES:
             self.sync()
 
@@ -130,6 +126,13 @@ class Part:
         self.close()
         forget(self.path)
 
+    def _append(self, data: bytes) -> None:
+        rest = memoryview(data)
+        while rest:
+            written = self._file.write(rest) or 0
+            self._count(rest[:written])
+            rest = rest[written:]
+
     def _count(self, data: bytes | memoryview) -> None:
         self._hash.update(data)
         self.size += len(data)
@@ -143,35 +146,35 @@ class Part:
 
 def take(folder: Path, what: str, owner: Owner, fresh: Record) -> Part:
     """The part of this run, with whatever an earlier run of the same job left that is good."""
-    parts = folder / PARTS
-    make_folder(parts)
-    mine = parts / f"{_word(what)}.{_word(owner.job_key)}.{owner.fence}.part"
-    found = _best(earlier(mine, owner.fence))
-    if found is None:
+    mine = _path(folder, what, owner)
+    make_folder(mine.parent)
+    part = _adopted(mine)
+    if part is None:
         part = Part(mine, fresh)
         part.restart(fresh)
-    else:
-        source, record = found
-        length = record.trusted(source.stat().st_size)
-        part = Part(mine, replace(record, durable=0))
-        part.adopt(source, length)
-        part.sync()
-    for path in earlier(mine, owner.fence):
+    for path in _earlier(mine):
         if path != mine:
             forget(path)
     return part
 
 
-def earlier(mine: Path, fence: int) -> list[Path]:
-    """The parts of this job up to this fence, the latest first. Those of later runs are not ours to touch."""
-    stem = mine.name.rsplit(".", 2)[0]
-    known = {path: fence_of(path) for path in mine.parent.glob(f"{stem}.*.part")}
-    fitting = [path for path, number in known.items() if number is not None and number <= fence]
-    return sorted(fitting, key=lambda path: known[path] or 0, reverse=True)
+def finished(folder: Path, what: str, owner: Owner) -> Record | None:
+    """The record of a part that a run of this job moved into place and had no time to forget."""
+    for path in _earlier(_path(folder, what, owner)):
+        record = Record.read(record_path(path))
+        if record is not None and record.sha256 and not path.exists():
+            return record
+    return None
+
+
+def forget_all(folder: Path, what: str, owner: Owner) -> None:
+    """Leave nothing of this job behind, up to this run."""
+    for path in _earlier(_path(folder, what, owner)):
+        forget(path)
 
 
 def fence_of(path: Path) -> int | None:
-    """The fence in the name of a part."""
+    """The fence in the name of a part or of its record."""
     number = path.name.rsplit(".", 2)[-2]
     return int(number) if number.isdecimal() else None
 
@@ -183,18 +186,45 @@ def record_path(part: Path) -> Path:
 
 def forget(part: Path) -> None:
     """Remove a part with its record: the bytes first, for a record alone does no harm."""
-    for path in (part, record_path(part), record_path(part).with_suffix(".json.new")):
-        with suppress(FileNotFoundError):
-            path.unlink()
+    record = record_path(part)
+    for path in (part, record, draft_path(record)):
+        path.unlink(missing_ok=True)
 
 
-def _best(parts: list[Path]) -> tuple[Path, Record] | None:
-    """The latest part that has a record: one without was never finished being taken over."""
-    for path in parts:
-        record = Record.read(record_path(path))
-        if record is not None:
-            return path, record
-    return None
+def _adopted(mine: Path) -> Part | None:
+    """A part with the bytes of the latest one that has a record: one without was never finished being taken over."""
+    for source in _earlier(mine):
+        record = Record.read(record_path(source))
+        if record is not None and source.exists():
+            break
+    else:
+        return None
+    part = Part(mine, replace(record, durable=0))
+    try:
+        part.adopt(source, record.trusted(source.stat().st_size))
+    except BaseException as error:
+        part.close()
+        if source != mine:
+            mine.unlink(missing_ok=True)  # half a copy is of no use: the whole is still where it was
+        if isinstance(error, FileNotFoundError):  # its run was not dead, and has finished meanwhile
+            return None
+        raise
+    return part
+
+
+def _earlier(mine: Path) -> list[Path]:
+    """The parts of this job up to this fence, the latest first, also where only the record is left.
+
+    Those of later runs are not ours to touch.
+    """
+    stem, own = mine.name.rsplit(".", 2)[0], fence_of(mine) or 0
+    found = {path.with_suffix(".part") for path in mine.parent.glob(f"{stem}.*")}
+    known = [(number, path) for path in found if (number := fence_of(path)) is not None and number <= own]
+    return [path for _, path in sorted(known, reverse=True)]
+
+
+def _path(folder: Path, what: str, owner: Owner) -> Path:
+    return folder / PARTS / f"{_word(what)}.{_word(owner.job_key)}.{owner.fence}.part"
 
 
 def _word(said: str) -> str:

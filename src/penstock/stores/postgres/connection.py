@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 import re
 import time
@@ -36,6 +37,8 @@ _KEEPALIVE = {
 }
 _COPY_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 _COPY_SPECIAL = re.compile(r"[\\\t\n\r]")
+# The driver's remarks on broken connections are for whoever asks for them: what it raises, we tell in our own words.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 _AGAIN = (pg.SerializationFailure, pg.DeadlockDetected, pg.LockNotAvailable)
 
 
@@ -46,14 +49,37 @@ class PostgresConnection:
 
     def __init__(self, raw: psycopg.Connection[Row]) -> None:
         self.raw = raw
+        self._begins = ""
+        """What begins a transaction with the next statement: both travel together, which saves a trip."""
+
+    def begin(self, how: str) -> None:
+        """Begin a transaction, at the latest with the first statement."""
+        self._begins = how
+
+    def commit(self) -> None:
+        """End the transaction, if it ever began."""
+        if not self._begins:
+            self.raw.execute("commit")
+        self._begins = ""
 
     def all(self, entry: Entry, params: Params) -> list[Row]:
         """Run an entry and return its rows."""
         rows: list[Row] = []
         for statement in entry:
-            cursor = self.raw.execute(statement, params)
+            cursor = self._execute(statement, params)
             rows = cursor.fetchall() if cursor.description else rows
         return rows
+
+    def _execute(self, statement: str, params: Any) -> psycopg.Cursor[Row]:
+        if not self._begins:
+            return self.raw.execute(statement, params)
+        begins, self._begins = self._begins, ""
+        if not psycopg.Pipeline.is_supported():
+            self.raw.execute(begins)
+            return self.raw.execute(statement, params)
+        with self.raw.pipeline():
+            self.raw.execute(begins)
+            return self.raw.execute(statement, params)
 
     def each(self, entry: Entry, columns: Columns, common: Params) -> list[Row]:
         """Run an entry once with its columns as arrays."""
@@ -62,17 +88,24 @@ class PostgresConnection:
     def load(self, entry: Entry, rows: Sequence[Row]) -> None:
         """Copy rows into the table. The lines are made here: the driver asks every value for its type."""
         (statement,) = entry
+        self._begin_now()
         with self.raw.cursor().copy(statement.encode()) as copy:
             copy.write("".join([copy_line(row) for row in rows]))
 
     def execute(self, sql: str, params: Any = None) -> list[Row]:
         """Run a statement of the caller's own, with `%s` or `%(name)s` parameters."""
-        cursor = self.raw.execute(sql, params)
+        cursor = self._execute(sql, params)
         return cursor.fetchall() if cursor.description else []
 
     def script(self, sql: str) -> None:
         """Run a file of statements inside the open transaction."""
+        self._begin_now()
         self.raw.execute(sql.encode())
+
+    def _begin_now(self) -> None:
+        if self._begins:
+            begins, self._begins = self._begins, ""
+            self.raw.execute(begins)
 
     def usable(self) -> bool:
         """Whether it is open and outside any transaction."""
@@ -101,13 +134,13 @@ class PostgresDatabase:
         for attempt in range(1, ATTEMPTS + 1):
             committing = False
             try:
-                with self._pool.lend() as connection, _rolled_back_on_error(connection.raw):
-                    connection.raw.execute("begin")
+                with self._pool.lend() as connection, _rolled_back_on_error(connection):
+                    connection.begin("begin")
                     if self._behind_pooler:
-                        connection.raw.execute(_settings(for_transaction=True))
+                        connection.execute(_settings(for_transaction=True))
                     value = work(connection)
                     committing = True
-                    connection.raw.execute("commit")
+                    connection.commit()
                     return value
             except _AGAIN as error:
                 _wait_for_another_try(attempt, error)
@@ -190,11 +223,13 @@ def _settings(*, for_transaction: bool) -> str:
 
 
 @contextmanager
-def _rolled_back_on_error(raw: psycopg.Connection[Row]) -> Iterator[None]:
+def _rolled_back_on_error(connection: PostgresConnection) -> Iterator[None]:
+    raw = connection.raw
     try:
         yield
     except BaseException:
-        if not raw.closed:
+        connection.begin("")  # what never began must not begin with somebody else's statement
+        if not raw.closed and raw.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
             with suppress(psycopg.Error):
                 raw.execute("rollback")
         raise

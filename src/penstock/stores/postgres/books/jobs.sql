@@ -234,10 +234,13 @@ where j.state = 'running' and j.worker_id = any(:workers::uuid[])
 group by j.worker_id;
 
 -- name: overdue
--- Jobs that waited past their deadline. In a paused queue nothing is overdue: the pause moves the deadlines.
+-- Jobs that waited past their deadline. Before a paused queue or source nothing is overdue: the pause moves the deadlines.
+-- The source is looked up job by job: a join of it would sort all that are overdue.
 select id, fence, tenant, attempts from penstock_jobs
 where state = 'queued' and deadline_at <= penstock_now(:now::bigint)
   and not exists (select 1 from penstock_queues q where q.name = penstock_jobs.queue and q.paused_at is not null)
+  and coalesce((select s.paused_until from penstock_sources s where s.key = penstock_jobs.source), 0)
+      <= penstock_now(:now::bigint)
 order by deadline_at limit :limit for update skip locked;
 
 -- name: extend_deadlines

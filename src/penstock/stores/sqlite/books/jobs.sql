@@ -200,10 +200,11 @@ where j.state = 'running' and j.worker_id in (select value from json_each(:worke
 group by j.worker_id;
 
 -- name: overdue
--- Jobs that waited past their deadline. In a paused queue nothing is overdue: the pause moves the deadlines.
+-- Jobs that waited past their deadline. Before a paused queue or source nothing is overdue: the pause moves the deadlines.
 select id, fence, tenant, attempts from penstock_jobs
 where state = 'queued' and deadline_at <= :now
   and not exists (select 1 from penstock_queues q where q.name = penstock_jobs.queue and q.paused_at is not null)
+  and coalesce((select s.paused_until from penstock_sources s where s.key = penstock_jobs.source), 0) <= :now
 order by deadline_at limit :limit;
 
 -- name: extend_deadlines

@@ -1,0 +1,126 @@
+"""The gate of a source: asked before every request and left after it. Its state is in the database, for the fleet."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Final
+
+from penstock.client.context import Context, current
+from penstock.clock import SECOND
+from penstock.engine.ids import new_id
+from penstock.engine.source import LEASE_SECONDS, PATIENCE_SECONDS
+from penstock.errors import Throttled
+from penstock.sources.http.gate import OPEN, Grant, Verdict
+from penstock.stores.source_line import permit_wait_us
+from penstock.stores.sources import Asker, Left, Passed, Refused
+
+if TYPE_CHECKING:
+    from penstock.sources.source import Source
+    from penstock.stores.sources import Sources
+
+FRESH_SECONDS: Final = 5.0
+"""How long what a job got with its claim holds for its first request; a later one asks anew."""
+REMEMBERED: Final = 10_000
+"""Of so many runs it is known that they used their turn."""
+FIRST_NAP_SECONDS: Final = 0.05
+"""The first wait for a permit; it doubles, up to the patience in all."""
+
+
+class SourceGrant:
+    """The right to make one request. Given back exactly once."""
+
+    def __init__(self, sources: Sources, passed: Passed) -> None:
+        self._sources = sources
+        self._passed = passed
+
+    async def leave(self, verdict: Verdict) -> None:
+        """Give the right back, with what the answer says about the server."""
+        await asyncio.to_thread(self._sources.leave, self._passed, _left(verdict))
+
+
+class SourceGate:
+    """What stands before one source."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._came_back: dict[tuple[str, int], None] = {}
+
+    async def enter(self) -> Grant:
+        """Return the right to make one request. A short wait is slept; a longer one raises `Throttled`."""
+        running = current.get()
+        if running is not None:
+            running.check()
+        sources = await asyncio.to_thread(self._source.known_to, running)
+        passed = await self._claimed(sources, running) or await self._ask(sources, running)
+        if passed is None:
+            return await OPEN.enter()
+        grant = SourceGrant(sources, passed)
+        try:
+            await asyncio.sleep(max(0.0, passed.starts - time.monotonic()))
+        except asyncio.CancelledError:
+            await asyncio.shield(_unused(sources, passed))
+            raise
+        return grant
+
+    async def _claimed(self, sources: Sources, running: Context | None) -> Passed | None:
+        """What the job got with its claim, for its first request, where that comes soon enough."""
+        if running is None or running.job.source != self._source.key:
+            return None
+        passed = await asyncio.to_thread(sources.take_claimed, running.job)
+        if passed is not None and time.monotonic() > passed.starts + FRESH_SECONDS:
+            await _unused(sources, passed)
+            return None
+        return passed
+
+    async def _ask(self, sources: Sources, running: Context | None) -> Passed | None:
+        """Ask until the gate lets us through or the wait becomes too long to be slept."""
+        asker = Asker(new_id(), 0) if running is None else self._asker(running)
+        lease_seconds = max(LEASE_SECONDS, self._source.total_seconds) if running is None else None
+        left, nap = PATIENCE_SECONDS, FIRST_NAP_SECONDS
+        while True:
+            answer = await asyncio.to_thread(
+                sources.ask, self._source.key, asker, lease_seconds=lease_seconds, patience=left
+            )
+            if not isinstance(answer, Refused):
+                return answer
+            wait = nap if answer.gate == "permits" else answer.wait_us / SECOND
+            if wait > left:
+                raise _throttled(answer, running)
+            await asyncio.sleep(wait)
+            left, nap, asker = left - wait, nap * 2, asker._replace(back=True)
+
+    def _asker(self, running: Context) -> Asker:
+        """A run of a job that waited before comes back at its turn, with its first request here and no other."""
+        right = (running.job.id, running.job.fence)
+        back = running.job.deferrals > 0 and right not in self._came_back
+        if back:
+            self._came_back[right] = None
+            if len(self._came_back) > REMEMBERED:
+                self._came_back.pop(next(iter(self._came_back)), None)
+        return Asker(*right, back)
+
+
+def _throttled(refused: Refused, running: Context | None) -> Throttled:
+    deferrals = 0 if running is None else running.job.deferrals
+    wait_us = permit_wait_us(deferrals) if refused.gate == "permits" else refused.wait_us
+    message = (
+        f"The source {refused.key} takes no request now ({refused.gate}); the next try is in {wait_us / SECOND:g} s."
+    )
+    return Throttled(message, after=wait_us / SECOND, gate=refused.name)
+
+
+async def _unused(sources: Sources, passed: Passed) -> None:
+    """Give back what no request was made with. Its place in the rate stays taken: that errs on the polite side."""
+    await asyncio.to_thread(sources.leave, passed, Left("ignored", counts=False))
+
+
+def _left(verdict: Verdict) -> Left:
+    answered = verdict.outcome == "ignored" and verdict.status is not None
+    return Left(
+        "answered" if answered else verdict.outcome,
+        verdict.park_seconds or 0.0,
+        verdict.sent_bytes,
+        verdict.received_bytes,
+        verdict.seconds,
+    )

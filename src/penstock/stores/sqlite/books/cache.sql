@@ -1,0 +1,33 @@
+-- Answers that were kept, on SQLite.
+
+-- name: load
+select status, head, body, requested_at, answered_at, fresh_until, keep_until from penstock_cache
+where key = :key and keep_until > :now;
+
+-- name: save
+insert into penstock_cache (
+    key, source, status, head, body, size, requested_at, answered_at, fresh_until, keep_until)
+values (:key, :source, :status, :head, :body, :size, :requested_at, :answered_at, :fresh_until, :keep_until)
+on conflict (key) do update
+set source = excluded.source, status = excluded.status, head = excluded.head, body = excluded.body, size = excluded.size,
+    requested_at = excluded.requested_at, answered_at = excluded.answered_at, fresh_until = excluded.fresh_until,
+    keep_until = excluded.keep_until;
+
+-- name: forget
+delete from penstock_cache where key = :key;
+
+-- name: forget_source
+delete from penstock_cache where key in (select key from penstock_cache where source = :source order by key limit :limit)
+returning key;
+
+-- name: prune
+-- What nobody needs any more.
+delete from penstock_cache where key in (
+    select key from penstock_cache where keep_until <= :now order by keep_until limit :limit)
+returning key;
+
+-- name: trim
+-- What is over the room for all answers together goes by its end, the soonest first.
+delete from penstock_cache where key in (select key from penstock_cache order by keep_until limit :limit)
+    and (select coalesce(sum(size), 0) from penstock_cache) > :room_bytes
+returning key;

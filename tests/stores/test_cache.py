@@ -1,0 +1,62 @@
+"""Kept answers are rows: they outlive processes, end at their time, and never grow without bound."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.clock import SECOND
+from penstock.stores.cache import BODY_LIMIT_BYTES, Kept
+from tests.stores.scenes import START, count
+
+KEY = "a" * 64
+
+
+def kept(body=b"\x00\xffpage", seconds=3600):
+    return Kept(200, '{"v": 1}', body, START, START, START + seconds * SECOND, START + seconds * SECOND)
+
+
+@pytest.mark.proves("CA-01")
+def test_an_answer_is_found_again_by_another_process_byte_for_byte(store, open_store):
+    store.cache.save(KEY, "shop", kept())
+
+    assert open_store().cache.load(KEY) == kept()
+
+
+@pytest.mark.proves("CA-03")
+def test_an_answer_is_gone_after_its_time(store, clock):
+    store.cache.save(KEY, "shop", kept())
+
+    clock.advance(3600)
+
+    assert store.cache.load(KEY) is None
+    assert store.cache.prune() == 1
+    assert count(store, "penstock_cache") == 0
+
+
+def test_a_newer_answer_takes_the_place_of_the_older_and_one_that_is_too_large_leaves_none(store):
+    store.cache.save(KEY, "shop", kept(b"old"))
+    store.cache.save(KEY, "shop", kept(b"new"))
+    assert store.cache.load(KEY).body == b"new"
+
+    assert not store.cache.save(KEY, "shop", kept(b"x" * (BODY_LIMIT_BYTES + 1)))
+
+    assert store.cache.load(KEY) is None
+
+
+def test_answers_are_forgotten_by_key_and_by_source(store):
+    for place in range(3):
+        store.cache.save(f"{place}", "shop", kept())
+    store.cache.save("other", "feeds", kept())
+
+    store.cache.forget("0")
+
+    assert store.cache.forget_source("shop") == 2
+    assert store.cache.load("other") is not None
+
+
+def test_what_is_over_the_room_for_all_goes_by_its_end(store):
+    store.cache.save("soon", "shop", kept(seconds=10))
+    store.cache.save("late", "shop", kept(seconds=20))
+
+    assert store.cache.prune(room_bytes=1_000_000) == 0
+    assert store.cache.prune(room_bytes=5) == 2

@@ -1,0 +1,147 @@
+"""Permits of a source: never more requests under way than it allows, and each comes back with the lease of its job."""
+
+from __future__ import annotations
+
+from penstock.engine.outcome import Done, RetryLater
+from penstock.stores.sources import Asker, Left, Passed
+from tests.stores.gates import KEY, ask, declare, leave, passes
+from tests.stores.scenes import BOOM, claim, claim_one, count, lose, race, rows, settle
+
+
+def test_no_more_are_out_than_it_allows(store):
+    declare(store, concurrency=2)
+    first, second = ask(store), ask(store)
+
+    assert ask(store).gate == "permits"
+    leave(store, first)
+    assert passes(store)
+    leave(store, second)
+    assert count(store, "penstock_source_permits") == 1
+
+
+def test_of_many_that_ask_at_once_as_many_get_one_as_there_are(open_store, store):
+    declare(store, concurrency=3)
+    stores = [open_store() for _ in range(8)]
+
+    answers = race(*(lambda one=one: ask(one) for one in stores))
+
+    assert sum(isinstance(answer, Passed) for answer in answers) == 3
+    assert count(store, "penstock_source_permits") == store.sources.standing(KEY).held == 3
+
+
+def test_permits_that_come_and_go_at_once_are_counted_right(open_store, store):
+    declare(store, concurrency=3)
+    stores = [open_store() for _ in range(6)]
+
+    def come_and_go(one):
+        most = 0
+        for _ in range(10):
+            answer = ask(one)
+            if isinstance(answer, Passed):
+                most = max(most, count(one, "penstock_source_permits"))
+                leave(one, answer)
+        return most
+
+    assert max(race(*(lambda one=one: come_and_go(one) for one in stores))) <= 3
+    assert (count(store, "penstock_source_permits"), store.sources.standing(KEY).held) == (0, 0)
+
+
+def test_a_permit_outside_any_job_is_retaken_after_its_time(store, clock):
+    declare(store, concurrency=1)
+    assert passes(store)
+
+    clock.advance(59)
+    assert not passes(store)
+    clock.advance(1)
+    assert passes(store)
+    assert count(store, "penstock_source_permits") == 1
+
+
+def test_a_permit_of_a_job_lasts_as_long_as_its_run(store, worker, make_job, clock):
+    declare(store, concurrency=1)
+    make_job()
+    lease = claim_one(store, worker)
+    assert isinstance(store.sources.ask(KEY, Asker(lease.id, lease.fence)), Passed)
+
+    clock.advance(119)
+    assert not passes(store)
+    lose(store, clock, 2)
+
+    assert passes(store)
+
+
+def test_a_permit_whose_job_ended_without_a_word_is_no_permit(store, worker, make_job):
+    """The run took it under a task that declares no source, and died in its child: the next one who asks frees it."""
+    declare(store, concurrency=1)
+    make_job()
+    lease = claim_one(store, worker)
+    store.sources.ask(KEY, Asker(lease.id, lease.fence))
+
+    assert settle(store, lease, Done())
+
+    assert passes(store)
+    assert store.sources.standing(KEY).held == 1
+
+
+def test_what_a_job_got_with_its_claim_goes_back_when_it_ends(store, worker, make_job):
+    declare(store, concurrency=1)
+    make_job(source=KEY)
+    lease = claim_one(store, worker)
+    assert store.sources.standing(KEY).held == 1
+
+    settle(store, lease, Done())
+
+    assert (count(store, "penstock_source_permits"), store.sources.standing(KEY).held) == (0, 0)
+
+
+def test_a_freed_permit_wakes_the_oldest_who_waits_for_one(store, worker, make_job, clock):
+    declare(store, concurrency=1)
+    first, second, third = (make_job(source=KEY) for _ in range(3))
+    (lease,) = claim(store, worker, 3)
+    waiting = {job.id: store.listing.get(job.id, None) for job in (first, second, third)}
+    assert {row.waiting_on for row in waiting.values()} == {None, f"source:{KEY}:permits"}
+
+    settle(store, lease, RetryLater(BOOM))
+
+    due = {job.id for job in (second, third) if store.listing.get(job.id, None).run_at <= clock.now()}
+    assert due == {second.id}
+
+
+def test_the_claim_of_a_job_that_found_no_permit_costs_it_nothing(store, worker, make_job):
+    declare(store, concurrency=2)
+    jobs = [make_job(source=KEY) for _ in range(5)]
+
+    taken = claim(store, worker, 5)
+
+    assert len(taken) == 2
+    left = [store.listing.get(job.id, None) for job in jobs if job.id not in {lease.id for lease in taken}]
+    assert [(row.attempts, row.deferrals, row.state) for row in left] == [(0, 1, "queued")] * 3
+
+
+def test_a_run_in_another_process_than_its_claim_can_still_make_its_request(open_store, store, worker, make_job):
+    """A child knows nothing of what the parent got: it gives that back, and asks for itself."""
+    declare(store, concurrency=1)
+    make_job(source=KEY)
+    lease = claim_one(store, worker)
+    child = open_store()
+
+    assert child.sources.take_claimed(lease) is None
+    assert isinstance(child.sources.ask(KEY, Asker(lease.id, lease.fence)), Passed)
+    assert store.sources.take_claimed(lease) is not None
+
+
+def test_traffic_is_counted_by_the_minute(store, clock):
+    declare(store)
+    passed = ask(store)
+    store.sources.leave(passed, Left("ok", sent=10, received=2000, seconds=0.5))
+    clock.advance(60)
+    store.sources.leave(ask(store), Left("failed", received=7))
+    store.sources.leave(ask(store), Left("ignored", counts=False))
+
+    traffic = store.sources.traffic(60)[KEY]
+
+    assert (traffic.requests, traffic.failed, traffic.sent_bytes, traffic.received_bytes) == (2, 1, 10, 2007)
+    assert store.sources.traffic(1)[KEY].requests == 1
+    clock.advance(7200)
+    store.sources.prune_traffic(3600, 100)
+    assert rows(store, "select * from penstock_traffic") == []
