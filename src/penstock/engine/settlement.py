@@ -109,8 +109,8 @@ def resolve_loss(
     """What the loss of a lease means for its job; `death` is how its process died.
 
     A `shared` loss, together with other leases of the same worker, is counted as a loss, but the attempt is given back:
-    the job is probably a neighbour of the guilty one. It runs alone next, and what it does there is its own. But one that
-    may run once is not run again: nobody knows how far it had come.
+    the job is probably a neighbour of the guilty one. It runs alone next, and what it does there is its own. But one
+    that may run once is not run again: nobody knows how far it had come.
     """
     shared = shared and lease.max_attempts > 1
     refund = 1 if shared else 0
