@@ -57,5 +57,5 @@ lock: ## resolve requirements*.lock anew (needs uv; ARGS=--upgrade for newer ver
 	@$(COMPILE) --group dev --constraints requirements.lock --output-file requirements-dev.lock $(ARGS)
 
 clean: ## remove .venv and every cache
-	@rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist
+	@rm -rf .venv .venv-peers .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
