@@ -31,9 +31,10 @@ OLDEST_VERSION = (3, 38, 0)
 PATIENCE_SECONDS = 30.0
 """How long a writer waits for the others before it says so."""
 POOL_SIZE = 16
-LOG_PAGES = 20_000
+LOG_PAGES = 1_000
 CROWD_LOG_PAGES = 4_000
-"""From which length of the log a commit copies it into the file: an enqueue leaves that to those who write much."""
+"""From which length of the log a commit copies it into the file. A short log is soon written over, which a disk does
+faster than letting a file grow; those who write much would copy all the time."""
 STEP_SECONDS = 0.0002
 """Between two tries to write, at most."""
 ROWS_IN_COMPANY = 100
