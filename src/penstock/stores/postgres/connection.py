@@ -67,7 +67,7 @@ class PostgresConnection:
         rows: list[Row] = []
         for statement in entry:
             cursor = self._execute(statement, params)
-            rows = cursor.fetchall() if cursor.description else rows
+            rows = cursor.fetchall() if _has_rows(cursor) else rows
         return rows
 
     def _execute(self, statement: str, params: Any) -> psycopg.Cursor[Row]:
@@ -95,7 +95,7 @@ class PostgresConnection:
     def execute(self, sql: str, params: Any = None) -> list[Row]:
         """Run a statement of the caller's own, with `%s` or `%(name)s` parameters."""
         cursor = self._execute(sql, params)
-        return cursor.fetchall() if cursor.description else []
+        return cursor.fetchall() if _has_rows(cursor) else []
 
     def script(self, sql: str) -> None:
         """Run a file of statements inside the open transaction."""
@@ -212,6 +212,11 @@ def _wait_for_another_try(attempt: int, error: Exception) -> None:
         message = f"The transaction lost {ATTEMPTS} races in a row: {error}."
         raise DatabaseUnavailable(message, hint="Nothing was written. Try again.") from error
     time.sleep(random.uniform(0, 0.005 * 2**attempt))  # noqa: S311 - jitter, not a secret
+
+
+def _has_rows(cursor: psycopg.Cursor[Row]) -> bool:
+    """Whether a statement returns rows, be it none. The driver's own word for it describes every column first."""
+    return cursor.pgresult is not None and cursor.pgresult.nfields > 0
 
 
 def _settings(*, for_transaction: bool) -> str:

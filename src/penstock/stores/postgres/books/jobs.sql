@@ -6,13 +6,14 @@ insert into penstock_jobs (
     id, tenant, task, queue, state, rank, run_at, args, max_attempts, job_key, source, unique_key, unique_scope,
     concurrency_key, concurrency_limit, correlation_id, tags, facts, requeued_from, lease_us, timeout_us, deadline_at,
     created_at, updated_at)
-select
-    :id::uuid, :tenant, :task, :queue, 'queued', :rank::smallint, due.run_at, :args, :max_attempts::int, :job_key,
-    :source, :unique_key, :unique_scope, :concurrency_key, :concurrency_limit::int, :correlation_id, :tags, :facts,
-    :requeued_from::uuid, :lease_us::bigint, :timeout_us::bigint, greatest(due.run_at, due.now) + :deadline_us::bigint,
-    due.now, due.now
-from (select clock.now, coalesce(:run_at::bigint, clock.now + :delay_us::bigint) as run_at
-      from (select penstock_now(:now::bigint) as now) clock) due
+values (
+    :id::uuid, :tenant, :task, :queue, 'queued', :rank::smallint,
+    coalesce(:run_at::bigint, (select penstock_now(:now::bigint)) + :delay_us::bigint), :args, :max_attempts::int,
+    :job_key, :source, :unique_key, :unique_scope, :concurrency_key, :concurrency_limit::int, :correlation_id, :tags,
+    :facts, :requeued_from::uuid, :lease_us::bigint, :timeout_us::bigint,
+    greatest(:run_at::bigint, (select penstock_now(:now::bigint)) + case when :run_at::bigint is null
+        then :delay_us::bigint else 0 end) + :deadline_us::bigint,
+    (select penstock_now(:now::bigint)), (select penstock_now(:now::bigint)))
 on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do nothing
 returning id, case when :ring::bool then pg_notify('penstock', '') end;
 
