@@ -13,7 +13,7 @@ import psycopg
 from penstock.engine.ids import new_id
 
 Row = tuple[Any, ...]
-WARM_UP = 20
+WARM_UP = 100
 """Rows before the clock starts: a driver prepares a statement that it has seen a few times."""
 _PRAGMAS = """
 pragma journal_mode = wal;

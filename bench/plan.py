@@ -14,6 +14,8 @@ class Plan:
     probes: int
     """How often each setting of a contender is tried before the best one is measured."""
     probe_jobs: int
+    single_rounds: int
+    """Many short ones: whatever the disk does for a few seconds meets all ways of writing alike."""
     single_enqueues: int
     bulk_enqueues: int
     loaded_backlog: int
@@ -36,7 +38,8 @@ FULL = Plan(
     rounds=3,
     probes=2,
     probe_jobs=5_000,
-    single_enqueues=3_000,
+    single_rounds=15,
+    single_enqueues=600,
     bulk_enqueues=30_000,
     loaded_backlog=200_000,
     pickups=200,
@@ -55,7 +58,8 @@ QUICK = Plan(
     rounds=1,
     probes=0,
     probe_jobs=0,
-    single_enqueues=500,
+    single_rounds=5,
+    single_enqueues=200,
     bulk_enqueues=5_000,
     loaded_backlog=30_000,
     pickups=60,

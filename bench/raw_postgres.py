@@ -64,7 +64,7 @@ def _or_die(act: Callable[..., None], *args: Any) -> None:
 
 def _claim(batch: int, claimed: Queue[Rows]) -> None:
     share = {"tenant": ["default"], "rank": [0], "limit": [batch]}
-    asked = {**share, "worker_id": str(uuid.uuid4()), "queue": "default", "batch": batch, "now": None}
+    asked = {**share, "worker_id": str(uuid.uuid4()), "queue": "default", "batch": batch, "gated": False, "now": None}
     with _connect() as connection:
         rows: Rows = [()]
         while rows:

@@ -28,13 +28,13 @@ Way = Callable[[str, int], float]
 def single(bench: Bench, database: str) -> list[Series]:
     """One job an enqueue, one after the other."""
     ways = {PENSTOCK: _one_by_one, BARE: bare.one_by_one, BARE_TRANSACTION: bare.in_transactions}
-    return _alternate(bench, f"enqueue {database}", bench.plan.single_enqueues, ways)
+    return _alternate(bench, f"enqueue {database}", bench.plan.single_rounds, bench.plan.single_enqueues, ways)
 
 
 def bulk(bench: Bench, database: str) -> list[Series]:
     """Many jobs at once, from the arguments of their calls to the answer that they are on disk."""
     ways = {PENSTOCK: _all_at_once, BARE_BULK: bare.bulk}
-    return _alternate(bench, f"bulk {database}", bench.plan.bulk_enqueues, ways)
+    return _alternate(bench, f"bulk {database}", bench.plan.rounds, bench.plan.bulk_enqueues, ways)
 
 
 def loaded(bench: Bench, database: str) -> list[Series]:
@@ -50,12 +50,12 @@ def loaded(bench: Bench, database: str) -> list[Series]:
     return percentiles(f"loaded {database}", MILLISECONDS, rounds)
 
 
-def _alternate(bench: Bench, scenario: str, count: int, ways: Mapping[str, Way]) -> list[Series]:
+def _alternate(bench: Bench, scenario: str, rounds: int, count: int, ways: Mapping[str, Way]) -> list[Series]:
     noun, database = scenario.split()
     address = bench.site.address(database, f"{noun}_{database}")
     runs: dict[str, list[float]] = {name: [] for name in ways}
     with app.moved_to(address):
-        for _ in range(bench.plan.rounds):
+        for _ in range(rounds):
             for name, way in ways.items():
                 reset()
                 noop.enqueue(item(0))

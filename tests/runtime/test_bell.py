@@ -12,6 +12,7 @@ from penstock.runtime.worker import Options, Worker
 from penstock.settings import Settings
 from penstock.stores import migrations
 from penstock.stores.opening import open_database
+from penstock.stores.postgres.bell import SilentBell
 from penstock.stores.sqlite.bell import SqliteBell
 
 
@@ -82,3 +83,50 @@ def test_an_idle_worker_does_not_wait_for_its_next_look(ready_url):
         finally:
             worker.stop()
             thread.join()
+
+
+def test_a_ring_that_comes_while_the_worker_asks_is_not_slept_over(ready_url, monkeypatch):
+    """The job is written after the claim has looked, and rings before the worker lies down."""
+    with closing(Penstock(ready_url)) as app:
+        ran = threading.Event()
+
+        @app.task()
+        def work() -> None:
+            ran.set()
+
+        worker = Worker(app, Options(poll_interval=3600), Settings.load())
+        claim = app.store.leases.claim
+
+        def claim_nothing_and_hear(*asked):
+            monkeypatch.setattr(app.store.leases, "claim", claim)
+            leases = claim(*asked)
+            work.enqueue()
+            worker._rung()
+            worker._nap = 3600
+            return leases
+
+        monkeypatch.setattr(app.store.leases, "claim", claim_nothing_and_hear)
+        monkeypatch.setattr(app.store.database, "bell", SilentBell)
+        thread = threading.Thread(target=worker.run)
+        thread.start()
+        try:
+            assert ran.wait(10)
+        finally:
+            worker.stop()
+            thread.join(20)
+
+
+def test_a_worker_writes_fewer_rows_at_once_while_others_enqueue(postgres_url):
+    database = open_database(postgres_url)
+    migrations.migrate(database)
+    database.close()
+    with closing(Penstock(postgres_url)) as app, closing(app.store.database.bell()) as bell:
+
+        @app.task()
+        def work() -> None: ...
+
+        assert not bell.wait(0.01)
+        alone = app.store.database.rows_at_once
+        work.enqueue()
+        assert bell.wait(10)
+        assert app.store.database.rows_at_once < alone

@@ -30,7 +30,11 @@ SHARE = {"tenant": "t1", "rank": 0, "limit": 5}
 
 HOT = {
     "walk": ({"queue": "default", "after": "t3", "upto": HIGHEST, "tenants": 4, **NOW}, {}, "penstock_jobs_ready"),
-    "claim": ({"queue": "default", "worker_id": A_JOB, "batch": 5, **NOW}, SHARE, "penstock_jobs_ready"),
+    "claim": (
+        {"queue": "default", "worker_id": A_JOB, "batch": 5, "gated": False, **NOW},
+        SHARE,
+        "penstock_jobs_ready",
+    ),
     "renew": (NOW, HELD, "primary key"),
     "lock": (HELD, {}, "primary key"),
     "progress": ({"progress": "1", **HELD, **NOW}, {}, "primary key"),
@@ -218,6 +222,8 @@ def _type(value):
     """The type under which the driver sends a value."""
     if isinstance(value, list):
         return "unknown"
+    if isinstance(value, bool):
+        return "boolean"
     if isinstance(value, int):
         return "smallint" if abs(value) < 2**15 else "integer" if abs(value) < 2**31 else "bigint"
     return "unknown"

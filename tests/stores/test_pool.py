@@ -47,7 +47,7 @@ def test_a_connection_that_another_thread_took_since_anybody_looked_is_not_misse
             return 1
 
     pool = Pool(Connection, size=1)
-    pool._idle = Emptied()
+    pool._stack.idle = Emptied()
 
     with pool.lend() as fresh:
         assert isinstance(fresh, Connection)

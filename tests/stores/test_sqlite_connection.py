@@ -100,10 +100,10 @@ def test_a_forked_child_uses_connections_of_its_own(store):
         from penstock.engine.job import NewJob
         from penstock.stores.store import Store
         store = Store.open(sys.argv[1])
-        mine = [id(c) for c in store.database._pool._idle]
+        mine = [id(c) for c in store.database._pool._stack.idle]
         if os.fork() == 0:
             store.jobs.enqueue([NewJob(id=new_id(), task="child", args="{}")])
-            theirs = [id(c) for c in store.database._pool._idle]
+            theirs = [id(c) for c in store.database._pool._stack.idle]
             store.close()
             os._exit(0 if set(mine).isdisjoint(theirs) else 1)
         print(os.wait()[1])

@@ -182,7 +182,10 @@ class BoundTask(Generic[P, R_co]):
     def _job(self, text: str, plain: dict[str, Any]) -> NewJob:
         """The job of one call: what its task and its options say of all of them, and what its arguments say of it."""
         options, tenant, correlation_id = self._task.options, self._said.tenant, self._said.correlation_id
-        if (running := current.get()) is not None:
+        running = current.get()
+        if running is None and self._is_uniform:
+            return self._frame._replace(id=new_id(), args=text)
+        if running is not None:
             tenant = tenant or running.job.tenant
             correlation_id = correlation_id or running.job.correlation_id or running.job.id
         source = key_of_source(options.source(plain) if callable(options.source) else options.source)
@@ -197,6 +200,14 @@ class BoundTask(Generic[P, R_co]):
             correlation_id=None if correlation_id is None else check_key("correlation_id", correlation_id),
             facts=facts_of_arguments(options.facts, plain) if options.facts else None,
         )
+
+    @cached_property
+    def _is_uniform(self) -> bool:
+        """Whether the jobs of all calls differ in their arguments only."""
+        said, options = self._said, self._task.options
+        by_arguments = (options.source, options.unique, options.concurrency, options.facts)
+        by_call = (said.tenant, said.unique, said.correlation_id)
+        return not any(by_arguments) and all(one is None for one in by_call)
 
     @cached_property
     def _frame(self) -> NewJob:

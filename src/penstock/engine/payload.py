@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from penstock.errors import InvalidPayload
@@ -37,6 +38,7 @@ DEPTH_LIMIT: Final = 100
 """Lists and objects within one another."""
 PLAIN_DEPTH: Final = 3
 PLAIN_ITEMS: Final = 100
+PLAIN_KEY_CHARS: Final = 100
 """What is deeper or longer gets a closer look, which is bounded by the limit of its text."""
 PATH_LIMIT_CHARS: Final = 200
 """How much of the path of a bad field an error shows."""
@@ -46,6 +48,7 @@ _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _LONGEST_CHARACTER_BYTES: Final = 4
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+_JUST_STR: Final = frozenset({str})
 _WORDS: Final[dict[object, str]] = {None: "null", True: "true", False: "false"}
 _quoted: Final = json.encoder.encode_basestring
 _TYPES_HINT: Final = "Use text, numbers, booleans, null, lists, and objects whose keys are text."
@@ -110,15 +113,22 @@ def _plain(value: object, depth: int = 0) -> str | None:
 
 
 def _plain_object(value: dict[object, object], depth: int) -> str | None:
-    if len(value) > PLAIN_ITEMS or not all(type(key) is str for key in value):
+    if len(value) > PLAIN_ITEMS or not _JUST_STR.issuperset(map(type, value)):
         return None
     parts: list[str] = []
     for key in sorted(value):  # type: ignore[type-var]
-        name, text = _plain(key), _plain(value[key], depth + 1)
+        name, text = _plain_key(key), _plain(value[key], depth + 1)
         if name is None or text is None:
             return None
-        parts.append(f"{name}:{text}")
+        parts.append(name + text)
     return f"{{{','.join(parts)}}}"
+
+
+@lru_cache(maxsize=1024)
+def _plain_key(key: str) -> str | None:
+    """The text of a key with its colon: the same few come back in every payload."""
+    text = _plain(key) if len(key) <= PLAIN_KEY_CHARS else None
+    return None if text is None else f"{text}:"
 
 
 def _plain_list(value: list[object], depth: int) -> str | None:

@@ -41,11 +41,11 @@ class Report:
         """The worker ends."""
         self._line(logging.INFO, "worker stopped", runs=runs, refused=self.refused)
 
-    def claimed(self, lease: Lease) -> None:
-        """A job is in our hands."""
-        if not log.isEnabledFor(logging.DEBUG):
-            return
-        self._job(logging.DEBUG, "job started", lease)
+    def claimed(self, leases: Sequence[Lease]) -> None:
+        """Jobs are in our hands."""
+        if log.isEnabledFor(logging.DEBUG):
+            for lease in leases:
+                self._job(logging.DEBUG, "job started", lease)
 
     def settled(self, run: Run, step: Step) -> None:
         """A run ended and its outcome is on disk."""

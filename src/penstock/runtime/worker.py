@@ -100,6 +100,8 @@ class Worker:
         self._turn = Turn()
         self._appetite = Appetite()
         self._nap = FIRST_NAP_SECONDS
+        self._was_rung = False
+        """Somebody enqueued since the last claim began."""
         self._in_doubt = False
         """A claim or a release broke off: what this worker holds must be looked up."""
         self.runs = 0
@@ -186,10 +188,11 @@ class Worker:
                 self._nap = FIRST_NAP_SECONDS
             elif self._is_over():
                 break
-            else:
+            if claimed < room:  # all that was due is taken; what was begins sooner if nobody asks again at once
                 self._sleep()
 
     def _claim(self, room: int) -> int:
+        self._was_rung = False
         leases = self._store.leases.claim(self._identity.id, self.options.queues, room, self._turn)
         known = [lease for lease in leases if lease.task in self._app.tasks]
         strangers = [lease for lease in leases if lease.task not in self._app.tasks]
@@ -197,8 +200,7 @@ class Worker:
         with self._changed:
             self._held.update({_right(run): run for run in runs})
             self.runs += len(runs)
-        for lease in known:
-            self._report.claimed(lease)
+        self._report.claimed(known)
         self._hands.take(runs)
         self._heartbeat.expect(runs)
         if strangers:
@@ -281,12 +283,14 @@ class Worker:
             wait = min(wait, max(0.0, (self._turn.next_due - self._store.now()) / SECOND))
         self._nap = min(self._nap * 1.5, max(self.options.poll_interval, FIRST_NAP_SECONDS))
         with self._changed:
-            self._changed.wait(wait)
+            if not self._was_rung:
+                self._changed.wait(wait)
 
     def _rung(self) -> None:
         """Somebody enqueued: look at once."""
         self._nap = FIRST_NAP_SECONDS
         with self._changed:
+            self._was_rung = True
             self._changed.notify_all()
 
     def _ended(self, run: Run) -> None:

@@ -134,12 +134,12 @@ class _PostgresDoor:
         self._raw = raw
 
     def execute(self, sql: Any, params: Any = None) -> Any:
+        return self.cursor().execute(sql, params)
+
+    def cursor(self) -> Any:
         from psycopg.rows import tuple_row  # noqa: PLC0415 - the driver is optional
         from psycopg.types.string import TextLoader  # noqa: PLC0415 - as above
 
         cursor = self._raw.cursor(row_factory=tuple_row)
         cursor.adapters.register_loader("uuid", TextLoader)
-        return cursor.execute(sql, params)
-
-    def cursor(self) -> Any:
-        return self._raw.cursor()
+        return cursor

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -20,6 +20,8 @@ from penstock.stores.sources import Sources
 
 HIGHEST = "\U0010ffff"
 """Sorts after every tenant."""
+Take = Callable[[list[Share], int], list[Lease]]
+"""Takes what the shares say, and so many at most."""
 ROUNDS = 10
 """How often a claim looks again in one queue after jobs that wait for a permit took the place of others."""
 
@@ -31,6 +33,8 @@ class Turn:
     last_tenant: dict[str, str] = field(default_factory=dict)
     next_due: Instant | None = None
     """The earliest time at which the last short claim saw something to do."""
+    gated: set[str] = field(default_factory=set)
+    """Queues whose last claim met jobs with a gate before them."""
 
     def notice(self, moment: Instant) -> None:
         """Something is to do at this moment."""
@@ -62,7 +66,7 @@ class Claiming:
     def due_pairs(self, queue: str) -> list[tuple[str, int]]:
         """The (tenant, priority) pairs of a queue that have a due job. Nothing is written."""
         walked = self._db.read(lambda connection: self._walk(connection, queue, "", HIGHEST, 100_000))
-        return [(tenant, -rank) for tenant, rank, _, is_due in walked if is_due]
+        return [(tenant, -rank) for tenant, rank in _due(walked)]
 
     def _claim_queue(self, worker_id: str, queue: str, batch: int, turn: Turn) -> list[Lease]:
         """Claim from one queue, again where jobs that found their key full took the place of others."""
@@ -78,14 +82,47 @@ class Claiming:
 
     def _claim_round(self, worker_id: str, queue: str, batch: int, turn: Turn) -> tuple[list[Lease], list[Lease]]:
         """The jobs whose turn it was, and those of them that may run."""
+        if self._db.dialect == "postgres" and queue not in turn.gated:
+            walked, leases = self._claim_ungated(worker_id, queue, batch, turn)
+            if leases or not _due(walked):
+                _remember(turn, queue, walked, leases, batch)
+                return leases, sorted(leases, key=_order)
+        return self._claim_gated(worker_id, queue, batch, turn)
+
+    def _claim_ungated(self, worker_id: str, queue: str, batch: int, turn: Turn) -> tuple[list[Row], list[Lease]]:
+        """A walk, and a statement that is its own transaction: two trips where nothing but the jobs is to be written.
+
+        Nothing is taken where a gate stands before one of the jobs, or where others were faster.
+        """
+        last = turn.last_tenant.get(queue, "")
+        walked = self._db.read(lambda connection: self._round(connection, queue, batch, last))
+        common = {"worker_id": worker_id, "queue": queue, "gated": False, "now": self._db.clock.now()}
+
+        def take(given: list[Share], most: int) -> list[Lease]:
+            asked = as_columns([asdict(share) for share in given])
+            return [Lease._make(row) for row in self._db.alone(self._book["claim"], {**common, "batch": most}, asked)]
+
+        return walked, _share_out(_due(walked), batch, take, all_or_nothing=True)
+
+    def _claim_gated(self, worker_id: str, queue: str, batch: int, turn: Turn) -> tuple[list[Lease], list[Lease]]:
+        """Walk, claim and pass the gates in one transaction: no job runs that its gate did not let through."""
 
         def work(connection: Connection) -> tuple[list[Row], list[Lease], list[Lease]]:
             walked = self._round(connection, queue, batch, turn.last_tenant.get(queue, ""))
-            leases = self._share_out(connection, worker_id, queue, batch, walked)
+            common = {"worker_id": worker_id, "queue": queue, "gated": True, "now": self._db.clock.now()}
+
+            def take(given: list[Share], most: int) -> list[Lease]:
+                return self._take(connection, given, {**common, "batch": most})
+
+            leases = _share_out(_due(walked), batch, take)
             return walked, leases, self._pass_gates(connection, leases)
 
         walked, leases, passed = self._db.transact(work, rows=batch)
         _remember(turn, queue, walked, leases, batch)
+        if any(lease.concurrency_key or lease.source for lease in leases):
+            turn.gated.add(queue)
+        else:
+            turn.gated.discard(queue)
         return leases, sorted(passed, key=_order)
 
     def _round(self, connection: Connection, queue: str, batch: int, last: str) -> list[Row]:
@@ -100,22 +137,7 @@ class Claiming:
         params = {"queue": queue, "after": after, "upto": upto, "tenants": tenants, "now": self._db.clock.now()}
         return connection.all(self._book["walk"], params)
 
-    def _share_out(
-        self, connection: Connection, worker_id: str, queue: str, batch: int, walked: list[Row]
-    ) -> list[Lease]:
-        pairs = [(tenant, rank) for tenant, rank, _, is_due in walked if is_due]
-        common = {"worker_id": worker_id, "queue": queue, "now": self._db.clock.now()}
-        given = shares(pairs, batch)
-        leases = self._take(connection, given, {**common, "batch": batch})
-        missing = batch - len(leases)
-        if missing:
-            got = Counter((lease.tenant, -lease.priority) for lease in leases)
-            leases += self._take(connection, fill_up(pairs, given, got, missing), {**common, "batch": missing})
-        return leases
-
     def _take(self, connection: Connection, given: list[Share], common: dict[str, Any]) -> list[Lease]:
-        if not given:
-            return []
         if connection.dialect == "sqlite":
             return self._take_in_turn(connection, given, common)
         columns = as_columns([asdict(share) for share in given])
@@ -154,6 +176,25 @@ class Claiming:
         waiting = [Settlement(lease, step) for lease, step in self._sources.pass_claim(connection, asking)]
         self._permits.free(connection, [s.lease for s in waiting])
         return waiting
+
+
+def _due(walked: list[Row]) -> list[tuple[str, int]]:
+    """The pairs that have a due job."""
+    return [(tenant, rank) for tenant, rank, _, is_due in walked if is_due]
+
+
+def _share_out(pairs: list[tuple[str, int]], batch: int, take: Take, *, all_or_nothing: bool = False) -> list[Lease]:
+    """Take the share of each pair, and what some did not have from the others."""
+    if not pairs:
+        return []
+    given = shares(pairs, batch)
+    leases = take(given, batch)
+    missing = batch - len(leases)
+    if missing and (leases or not all_or_nothing):
+        got = Counter((lease.tenant, -lease.priority) for lease in leases)
+        more = fill_up(pairs, given, got, missing)
+        leases += take(more, missing) if more else []
+    return leases
 
 
 def _wait_for_permit(lease: Lease) -> PutBack:

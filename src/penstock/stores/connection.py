@@ -20,7 +20,7 @@ class Connection(Protocol):
     dialect: str
 
     def all(self, entry: Entry, params: Params) -> list[Row]:
-        """Run an entry and return its rows."""
+        """Run an entry and return its rows: those it returns, or an empty one for each that its statement wrote."""
 
     def each(self, entry: Entry, columns: Columns, common: Params) -> list[Row]:
         """Run an entry for a batch given as columns of equal length, and return all its rows."""

@@ -236,7 +236,10 @@ class Jobs:
         connection.load(self._book["load"], [_loaded(job, now) for job in jobs])
 
     def _params(self, job: NewJob) -> dict[str, Any]:
-        return {**_row(job), "now": self._db.clock.now(), "ring": self._bell.may_ring(job.delay_us, job.run_at)}
+        params = _row(job)
+        params["now"] = self._db.clock.now()
+        params["ring"] = self._bell.may_ring(job.delay_us, job.run_at)
+        return params
 
     def _rings(self, jobs: Sequence[NewJob]) -> bool:
         return self._bell.may_ring(*min((job.delay_us, job.run_at or 0) for job in jobs))

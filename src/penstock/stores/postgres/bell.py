@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 import psycopg
 
@@ -32,8 +33,9 @@ class SilentBell:
 class PostgresBell:
     """Rings when somebody enqueued. Notices can be lost; whoever waits asks again by itself now and then."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, heard: Callable[[], None] = lambda: None) -> None:
         self._url = url
+        self._heard = heard
         self._connection: psycopg.Connection[tuple[object, ...]] | None = None
 
     def wait(self, seconds: float) -> bool:
@@ -41,6 +43,7 @@ class PostgresBell:
         try:
             connection = self._connected()
             for _notice in connection.notifies(timeout=seconds, stop_after=1):
+                self._heard()
                 return True
         except psycopg.Error as error:
             self.close()

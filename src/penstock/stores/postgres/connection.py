@@ -26,6 +26,10 @@ T = TypeVar("T")
 
 OLDEST_VERSION = 130000
 POOL_SIZE = 10
+ROWS_IN_COMPANY = 100
+ROWS_ALONE = 250
+COMPANY_SECONDS = 0.5
+"""How long after somebody enqueued they are taken to go on."""
 ATTEMPTS = 8
 """How often a transaction is tried again that lost a deadlock or a serialization race."""
 _KEEPALIVE = {
@@ -49,6 +53,8 @@ class PostgresConnection:
 
     def __init__(self, raw: psycopg.Connection[Row]) -> None:
         self.raw = raw
+        self._cursor = raw.cursor()
+        """One for all statements: it knows how to write and read the types that they use, a new one would learn it."""
         self._begins = ""
         """What begins a transaction with the next statement: both travel together, which saves a trip."""
 
@@ -67,19 +73,19 @@ class PostgresConnection:
         rows: list[Row] = []
         for statement in entry:
             cursor = self._execute(statement, params)
-            rows = cursor.fetchall() if _has_rows(cursor) else rows
+            rows = cursor.fetchall() if _has_rows(cursor) else rows or [()] * max(0, cursor.rowcount)
         return rows
 
     def _execute(self, statement: str, params: Any) -> psycopg.Cursor[Row]:
         if not self._begins:
-            return self.raw.execute(statement, params)
+            return self._cursor.execute(statement, params)
         begins, self._begins = self._begins, ""
         if not psycopg.Pipeline.is_supported():
             self.raw.execute(begins)
-            return self.raw.execute(statement, params)
+            return self._cursor.execute(statement, params)
         with self.raw.pipeline():
             self.raw.execute(begins)
-            return self.raw.execute(statement, params)
+            return self._cursor.execute(statement, params)
 
     def each(self, entry: Entry, columns: Columns, common: Params) -> list[Row]:
         """Run an entry once with its columns as arrays."""
@@ -109,7 +115,7 @@ class PostgresConnection:
 
     def usable(self) -> bool:
         """Whether it is open and outside any transaction."""
-        return not self.raw.closed and self.raw.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+        return self.raw.pgconn.transaction_status == psycopg.pq.TransactionStatus.IDLE  # a closed one has none
 
     def close(self) -> None:
         """Give the connection up."""
@@ -120,7 +126,6 @@ class PostgresDatabase:
     """A server, its clock, and a few connections to it."""
 
     dialect = "postgres"
-    rows_at_once = 250
 
     def __init__(self, url: str, *, clock: Clock, pool_size: int = POOL_SIZE, behind_pooler: bool = False) -> None:
         self.url = url
@@ -128,6 +133,13 @@ class PostgresDatabase:
         self._behind_pooler = behind_pooler
         """Another connection of the server may serve each transaction: nothing may be left behind on one."""
         self._pool = Pool(self._connect, size=pool_size)
+        self._rung = float("-inf")
+        """When the bell of this process last told of an enqueue, on the monotonic clock."""
+
+    @property
+    def rows_at_once(self) -> int:
+        """How many rows one transaction should write at most: fewer where others enqueue, who wait for its commit."""
+        return ROWS_IN_COMPANY if time.monotonic() - self._rung < COMPANY_SECONDS else ROWS_ALONE
 
     def transact(self, work: Callable[[Connection], T], *, rows: int = 1) -> T:  # noqa: ARG002 - many may write at once
         """Run work in one transaction; again after a deadlock, a lost race, or a connection that died before it."""
@@ -180,7 +192,10 @@ class PostgresDatabase:
 
     def bell(self) -> Bell:
         """What rings when somebody enqueues; a transaction pooler lets nobody listen."""
-        return SilentBell() if self._behind_pooler else PostgresBell(self.url)
+        return SilentBell() if self._behind_pooler else PostgresBell(self.url, self._notice)
+
+    def _notice(self) -> None:
+        self._rung = time.monotonic()
 
     def close(self) -> None:
         """Close the idle connections."""

@@ -70,6 +70,9 @@ class SqliteConnection:
     def all(self, entry: Sequence[str], params: Params) -> list[Row]:
         """Run an entry and return its rows."""
         bound = _bind(params)
+        if len(entry) == 1:
+            cursor = self.raw.execute(entry[0], bound)
+            return cursor.fetchall() if cursor.description else [()] * cursor.rowcount
         rows: list[Row] = []
         for statement in entry:
             rows += self.raw.execute(statement, bound).fetchall()
@@ -244,9 +247,9 @@ def with_table(statement: str, names: tuple[str, ...], other: tuple[str, ...]) -
 
 def _bind(params: Params) -> dict[str, Any]:
     """Fill in the clock, which on SQLite is this host's, and send lists as JSON."""
-    bound = {name: json.dumps(value) if isinstance(value, list) else value for name, value in params.items()}
-    if bound.get("now", 0) is None:
-        bound["now"] = host_now()
+    bound = {**params, "now": host_now()} if params.get("now", 0) is None else dict(params)
+    if list in map(type, bound.values()):
+        bound = {name: json.dumps(value) if type(value) is list else value for name, value in bound.items()}
     return bound
 
 

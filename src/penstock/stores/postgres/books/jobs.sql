@@ -6,14 +6,13 @@ insert into penstock_jobs (
     id, tenant, task, queue, state, rank, run_at, args, max_attempts, job_key, source, unique_key, unique_scope,
     concurrency_key, concurrency_limit, correlation_id, tags, facts, requeued_from, lease_us, timeout_us, deadline_at,
     created_at, updated_at)
-values (
-    :id::uuid, :tenant, :task, :queue, 'queued', :rank::smallint,
-    coalesce(:run_at::bigint, (select penstock_now(:now::bigint)) + :delay_us::bigint), :args, :max_attempts::int,
-    :job_key, :source, :unique_key, :unique_scope, :concurrency_key, :concurrency_limit::int, :correlation_id, :tags,
-    :facts, :requeued_from::uuid, :lease_us::bigint, :timeout_us::bigint,
-    greatest(:run_at::bigint, (select penstock_now(:now::bigint)) + case when :run_at::bigint is null
-        then :delay_us::bigint else 0 end) + :deadline_us::bigint,
-    (select penstock_now(:now::bigint)), (select penstock_now(:now::bigint)))
+select
+    :id::uuid, :tenant, :task, :queue, 'queued', :rank::smallint, coalesce(:run_at::bigint, clock.now + :delay_us::bigint),
+    :args, :max_attempts::int, :job_key, :source, :unique_key, :unique_scope, :concurrency_key, :concurrency_limit::int,
+    :correlation_id, :tags, :facts, :requeued_from::uuid, :lease_us::bigint, :timeout_us::bigint,
+    greatest(coalesce(:run_at::bigint, clock.now + :delay_us::bigint), clock.now) + :deadline_us::bigint,
+    clock.now, clock.now
+from (select penstock_now(:now::bigint) as now) clock
 on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do nothing
 returning id, case when :ring::bool then pg_notify('penstock', '') end;
 
@@ -113,20 +112,22 @@ select tenant, rank, run_at, due from pair;
 -- name: claim
 -- Each pair is one ordered index scan bounded by run_at; the ids travel as an array, for a join may hash the table.
 -- The clock stands in subselects: they are asked once a statement, and not once a row.
+-- Jobs before which a gate stands are taken only where :gated says so; otherwise one of them in the batch leaves all.
+with picked as materialized (
+    select chosen.id, chosen.gated
+    from unnest(:tenant::text[], :rank::smallint[], :limit::int[]) as share (tenant, rank, most)
+    cross join lateral (
+        select id, concurrency_key is not null or source is not null as gated from penstock_jobs
+        where queue = :queue and state = 'queued' and tenant = share.tenant and rank = share.rank
+          and run_at <= (select penstock_now(:now::bigint))
+        order by run_at, id limit share.most for update skip locked) chosen
+    limit :batch)
 update penstock_jobs j
 set state = 'running', fence = j.fence + 1, attempts = j.attempts + 1, worker_id = :worker_id::uuid,
     leased_at = (select penstock_now(:now::bigint)), heartbeat_at = (select penstock_now(:now::bigint)),
     lease_expires_at = (select penstock_now(:now::bigint)) + j.lease_us, waiting_on = null,
     started_at = coalesce(j.started_at, (select penstock_now(:now::bigint))), updated_at = (select penstock_now(:now::bigint))
-where j.id = any(array(
-    select picked.id
-    from unnest(:tenant::text[], :rank::smallint[], :limit::int[]) as share (tenant, rank, most)
-    cross join lateral (
-        select id from penstock_jobs
-        where queue = :queue and state = 'queued' and tenant = share.tenant and rank = share.rank
-          and run_at <= (select penstock_now(:now::bigint))
-        order by run_at, id limit share.most for update skip locked) picked
-    limit :batch))
+where j.id = any(case when :gated::bool or not (select bool_or(gated) from picked) then array(select id from picked) end)
 returning j.id, j.fence, j.tenant, j.task, j.queue, j.args, j.attempts, j.max_attempts, j.losses, j.deferrals,
     j.job_key, -j.rank, j.run_at, j.created_at, j.leased_at, j.lease_us, j.timeout_us, j.deadline_at, j.concurrency_key,
     j.concurrency_limit, j.source, j.correlation_id, j.tags, j.requeued_from, j.facts, j.worker_id;

@@ -2,8 +2,7 @@
 -- column for each. Every write transaction is immediate, so no row needs a lock of its own.
 
 -- name: enqueue
--- A conflict with the index of active unique keys writes nothing and returns nothing. The bell is the file's own log,
--- so :ring is only handed back.
+-- A conflict with the index of active unique keys writes nothing. The row is not returned, which would take its time.
 insert into penstock_jobs (
     id, tenant, task, queue, state, rank, run_at, args, max_attempts, job_key, source, unique_key, unique_scope,
     concurrency_key, concurrency_limit, correlation_id, tags, facts, requeued_from, lease_us, timeout_us, deadline_at,
@@ -12,8 +11,7 @@ values (
     :id, :tenant, :task, :queue, 'queued', :rank, coalesce(:run_at, :now + :delay_us), :args, :max_attempts, :job_key,
     :source, :unique_key, :unique_scope, :concurrency_key, :concurrency_limit, :correlation_id, :tags, :facts,
     :requeued_from, :lease_us, :timeout_us, max(coalesce(:run_at, :now + :delay_us), :now) + :deadline_us, :now, :now)
-on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do nothing
-returning id, :ring;
+on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do nothing;
 
 -- name: enqueue_many
 -- Several jobs, some of which may find their unique key taken: by others, or by one before them in the batch.
@@ -28,7 +26,7 @@ select
     told.timeout_us, max(coalesce(told.run_at, :now + told.delay_us), :now) + told.deadline_us, :now, :now
 from told where true
 on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do nothing
-returning id, :ring;
+returning id, :ring;  -- the bell is the file's own log
 
 -- name: now
 -- The time by which a bulk load is written.
