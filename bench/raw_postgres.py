@@ -63,7 +63,13 @@ def _or_die(act: Callable[..., None], *args: Any) -> None:
 
 
 def _claim(batch: int, claimed: Queue[Rows]) -> None:
-    share = {"tenant": ["default"], "rank": [0], "limit": [batch]}
+    share = {
+        "tenant": ["default"],
+        "rank": [0],
+        "limit": [batch],
+        "past_run_at": [0],
+        "past_id": [str(uuid.UUID(int=0))],
+    }
     asked = {**share, "worker_id": str(uuid.uuid4()), "queue": "default", "batch": batch, "gated": False, "now": None}
     with _connect() as connection:
         rows: Rows = [()]

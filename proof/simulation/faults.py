@@ -25,7 +25,7 @@ class FaultyDatabase:
 
     def __init__(self, inner: Database) -> None:
         self._inner = inner
-        self.rows_at_once = inner.rows_at_once
+        self.rows_at_once, self.rows_to_load = inner.rows_at_once, inner.rows_to_load
         self.clock: Clock = inner.clock
         self.next_fault: Fault | None = None
         """What goes wrong at the next transaction."""

@@ -80,7 +80,7 @@ def test_an_enqueue_of_nothing_writes_nothing(store):
 
 @pytest.mark.parametrize("more", [-1, 0, 1])
 def test_a_long_enqueue_is_written_in_chunks_and_answered_whole(store, monkeypatch, more):
-    monkeypatch.setattr(type(store.database), "rows_at_once", 10)
+    monkeypatch.setattr(type(store.database), "rows_to_load", 10)
     jobs = [new_job() for _ in range(20 + more)]
 
     assert [one.id for one in store.jobs.enqueue(jobs)] == ids(jobs)

@@ -26,10 +26,12 @@ HELD = {"id": A_JOB, "fence": 3}
 FAILURE = {"error_class": "E", "error_code": "e", "error_message": "m"}
 BACK = {"delay_us": 5, "refund": 1, "deferral": 1, "losses": 0, "waiting_on": "gate", **FAILURE}
 END = {"was": "running", "state": "dead", "reason": "r", "result": "1", "facts": "{}", "losses": 0, **FAILURE}
-SHARE = {"tenant": "t1", "rank": 0, "limit": 5}
+SHARE = {"tenant": "t1", "rank": 0, "limit": 5, "past_run_at": 0, "past_id": A_JOB}
+
+PAST = {"past_tenant": "t4", "past_rank": 0, "past_run_at": 0, "past_id": A_JOB}
 
 HOT = {
-    "walk": ({"queue": "default", "after": "t3", "upto": HIGHEST, "tenants": 4, **NOW}, {}, "penstock_jobs_ready"),
+    "walk": ({"queue": "default", "after": "t3", "upto": HIGHEST, "tenants": 4, **NOW}, PAST, "penstock_jobs_ready"),
     "claim": (
         {"queue": "default", "worker_id": A_JOB, "batch": 5, "gated": False, **NOW},
         SHARE,
@@ -177,7 +179,7 @@ def test_postgresql_finds_the_rows_of_each_statement_by_its_index(filled, name, 
     assert (PRIMARY_KEYS if index == "primary key" else {index}) & {node.get("Index Name") for node in nodes}
     assert all(node.get("Index Cond") for node in scans if "Index Name" in node and name != "leases_of")
     if name in ORDERED:
-        assert "Sort" not in {node["Node Type"] for node in nodes}
+        assert not [node for node in nodes if node["Node Type"] == "Sort" and _reads(node, LARGE)]
     if name in BOUND:
         assert all(BOUND[name] in node["Index Cond"] for node in scans if node.get("Index Name") == index)
 
@@ -203,6 +205,10 @@ def _plan(database, statement, params, mode):
     with pytest.raises(_Seen) as seen:
         database.transact(work)
     return list(_nodes(seen.value.plan[0]["Plan"]))
+
+
+def _reads(node, tables):
+    return any(below.get("Relation Name") in tables for below in _nodes(node))
 
 
 class _Seen(Exception):
@@ -234,6 +240,7 @@ def test_a_claim_costs_postgresql_the_same_whatever_is_parked_before_the_due_job
     """Twenty thousand jobs, many of them parked: the walk touches a few pages a pair, never a pair's jobs."""
     (walk,) = book("penstock.stores", "postgres", "jobs")["walk"]
     asked = {"queue": "default", "after": "", "upto": HIGHEST, "tenants": 3, "now": START + SECOND}
+    asked |= dict.fromkeys(PAST, "{}")
 
     plan = filled.read(lambda c: c.execute(f"explain (analyze, buffers, format json) {walk}", asked))[0][0][0]["Plan"]
 

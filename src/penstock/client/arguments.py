@@ -123,6 +123,8 @@ class Signature:
     def _bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments by name. `inspect` takes longer than all the rest, so it is only asked to explain a refusal."""
         positional, defaults = self._binding
+        if not kwargs and len(args) == len(positional) == len(self._known):
+            return dict(zip(positional, args, strict=True))
         given = {**dict(zip(positional, args, strict=False)), **kwargs}
         values = {**defaults, **given}
         if len(given) < len(args) + len(kwargs) or len(args) > len(positional) or values.keys() != self._known:

@@ -184,7 +184,7 @@ class BoundTask(Generic[P, R_co]):
         options, tenant, correlation_id = self._task.options, self._said.tenant, self._said.correlation_id
         running = current.get()
         if running is None and self._is_uniform:
-            return self._frame._replace(id=new_id(), args=text)
+            return NewJob._make((new_id(), self._task.name, text, *self._frame[3:]))
         if running is not None:
             tenant = tenant or running.job.tenant
             correlation_id = correlation_id or running.job.correlation_id or running.job.id

@@ -22,7 +22,7 @@ class Borrowed:
     def __init__(self, connection: Connection, clock: Clock) -> None:
         self.dialect = connection.dialect
         self.clock = clock
-        self.rows_at_once = 500
+        self.rows_at_once = self.rows_to_load = 500
         self._connection = connection
 
     def transact(self, work: Callable[[Connection], T], *, rows: int = 1) -> T:  # noqa: ARG002 - the caller's matter

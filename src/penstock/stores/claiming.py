@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -22,8 +23,18 @@ HIGHEST = "\U0010ffff"
 """Sorts after every tenant."""
 Take = Callable[[list[Share], int], list[Lease]]
 """Takes what the shares say, and so many at most."""
+THE_FRONT: tuple[Instant, str] = (-(2**63), "00000000-0000-0000-0000-000000000000")
+TRAIL_SECONDS = 1.0
+TRAIL_PAIRS = 32
 ROUNDS = 10
 """How often a claim looks again in one queue after jobs that wait for a permit took the place of others."""
+
+
+Pair = tuple[str, int]
+"""A tenant and a rank."""
+Ends = dict[Pair, tuple[Instant, str]]
+"""When the last job that was claimed from a pair was due, and its id."""
+NO_PAST: dict[str, list[Any]] = {"past_tenant": [], "past_rank": [], "past_run_at": [], "past_id": []}
 
 
 @dataclass(slots=True)
@@ -31,6 +42,7 @@ class Turn:
     """Where a worker's claims stand in the round of tenants, queue by queue."""
 
     last_tenant: dict[str, str] = field(default_factory=dict)
+    trails: dict[str, Trail] = field(default_factory=dict)
     next_due: Instant | None = None
     """The earliest time at which the last short claim saw something to do."""
     gated: set[str] = field(default_factory=set)
@@ -39,6 +51,40 @@ class Turn:
     def notice(self, moment: Instant) -> None:
         """Something is to do at this moment."""
         self.next_due = moment if self.next_due is None else min(self.next_due, moment)
+
+
+class Trail:
+    """Where the last claims from a queue ended, pair by pair: the next one goes on from there.
+
+    PostgreSQL keeps what was claimed as dead entries at the front of the index, and steps over all of them in every
+    claim while somebody's snapshot is open. So full batches go on behind the last job of the one before. A short one,
+    or a second later, begins at the front again: nothing earlier waits for longer.
+    """
+
+    def __init__(self, time_of: Callable[[], float] = time.monotonic) -> None:
+        self._time_of = time_of
+        self._begun = time_of()
+        self.ends: Ends = {}
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether it may still be followed."""
+        return self._time_of() - self._begun < TRAIL_SECONDS
+
+    def follow(self, leases: Sequence[Lease]) -> bool:
+        """Note where a full batch ended; False where it came from too many pairs to be worth it."""
+        for lease in leases:
+            pair, end = (lease.tenant, -lease.priority), (lease.run_at, lease.id)
+            self.ends[pair] = max(end, self.ends.get(pair, end))
+        return len(self.ends) <= TRAIL_PAIRS
+
+    def past(self, shares: Sequence[Share]) -> list[dict[str, Any]]:
+        """The shares as rows, each with the place from which it is taken."""
+        return [
+            {**asdict(share), "past_run_at": end[0], "past_id": end[1]}
+            for share in shares
+            for end in [self.ends.get((share.tenant, share.rank), THE_FRONT)]
+        ]
 
 
 class Claiming:
@@ -65,7 +111,7 @@ class Claiming:
 
     def due_pairs(self, queue: str) -> list[tuple[str, int]]:
         """The (tenant, priority) pairs of a queue that have a due job. Nothing is written."""
-        walked = self._db.read(lambda connection: self._walk(connection, queue, "", HIGHEST, 100_000))
+        walked = self._db.read(lambda connection: self._walk(connection, queue, ("", HIGHEST), 100_000, {}))
         return [(tenant, -rank) for tenant, rank in _due(walked)]
 
     def _claim_queue(self, worker_id: str, queue: str, batch: int, turn: Turn) -> list[Lease]:
@@ -94,15 +140,28 @@ class Claiming:
 
         Nothing is taken where a gate stands before one of the jobs, or where others were faster.
         """
+        trail = turn.trails.pop(queue, None)
+        if trail is not None and trail.is_fresh:
+            walked, leases = self._claim_along(trail, worker_id, queue, batch, turn)
+            if leases:
+                return walked, leases
+        return self._claim_along(Trail(), worker_id, queue, batch, turn)
+
+    def _claim_along(
+        self, trail: Trail, worker_id: str, queue: str, batch: int, turn: Turn
+    ) -> tuple[list[Row], list[Lease]]:
         last = turn.last_tenant.get(queue, "")
-        walked = self._db.read(lambda connection: self._round(connection, queue, batch, last))
+        walked = self._db.read(lambda connection: self._round(connection, queue, batch, last, trail))
         common = {"worker_id": worker_id, "queue": queue, "gated": False, "now": self._db.clock.now()}
 
         def take(given: list[Share], most: int) -> list[Lease]:
-            asked = as_columns([asdict(share) for share in given])
+            asked = as_columns(trail.past(given))
             return [Lease._make(row) for row in self._db.alone(self._book["claim"], {**common, "batch": most}, asked)]
 
-        return walked, _share_out(_due(walked), batch, take, all_or_nothing=True)
+        leases = _share_out(_due(walked), batch, take, all_or_nothing=True)
+        if len(leases) == batch and trail.follow(leases):
+            turn.trails[queue] = trail
+        return walked, leases
 
     def _claim_gated(self, worker_id: str, queue: str, batch: int, turn: Turn) -> tuple[list[Lease], list[Lease]]:
         """Walk, claim and pass the gates in one transaction: no job runs that its gate did not let through."""
@@ -125,22 +184,35 @@ class Claiming:
             turn.gated.discard(queue)
         return leases, sorted(passed, key=_order)
 
-    def _round(self, connection: Connection, queue: str, batch: int, last: str) -> list[Row]:
+    def _round(
+        self, connection: Connection, queue: str, batch: int, last: str, trail: Trail | None = None
+    ) -> list[Row]:
         """Walk from the tenant after the last one, and around to it, until a batch of tenants is found."""
-        walked = self._walk(connection, queue, last, HIGHEST, batch)
+        known = {} if trail is None else trail.ends
+        walked = self._walk(connection, queue, (last, HIGHEST), batch, known)
         found = len({tenant for tenant, _, _, is_due in walked if is_due})
         if last and found < batch:
-            walked += self._walk(connection, queue, "", last, batch - found)
+            walked += self._walk(connection, queue, ("", last), batch - found, known)
         return walked
 
-    def _walk(self, connection: Connection, queue: str, after: str, upto: str, tenants: int) -> list[Row]:
+    def _walk(
+        self, connection: Connection, queue: str, between: tuple[str, str], tenants: int, known: Ends
+    ) -> list[Row]:
+        after, upto = between
         params = {"queue": queue, "after": after, "upto": upto, "tenants": tenants, "now": self._db.clock.now()}
-        return connection.all(self._book["walk"], params)
+        if connection.dialect == "sqlite":
+            return connection.all(self._book["walk"], params)
+        past = [
+            {"past_tenant": tenant, "past_rank": rank, "past_run_at": run_at, "past_id": job_id}
+            for (tenant, rank), (run_at, job_id) in known.items()
+        ]
+        walked = connection.each(self._book["walk"], as_columns(past) if past else NO_PAST, params)
+        return sorted(walked, key=_by_pair) if past else walked
 
     def _take(self, connection: Connection, given: list[Share], common: dict[str, Any]) -> list[Lease]:
         if connection.dialect == "sqlite":
             return self._take_in_turn(connection, given, common)
-        columns = as_columns([asdict(share) for share in given])
+        columns = as_columns(Trail().past(given))
         return [Lease._make(row) for row in connection.each(self._book["claim"], columns, common)]
 
     def _take_in_turn(self, connection: Connection, given: list[Share], common: dict[str, Any]) -> list[Lease]:
@@ -178,7 +250,7 @@ class Claiming:
         return waiting
 
 
-def _due(walked: list[Row]) -> list[tuple[str, int]]:
+def _due(walked: list[Row]) -> list[Pair]:
     """The pairs that have a due job."""
     return [(tenant, rank) for tenant, rank, _, is_due in walked if is_due]
 
@@ -217,6 +289,10 @@ def _remember(turn: Turn, queue: str, walked: list[Row], leases: list[Lease], ba
         for _, _, run_at, is_due in walked:
             if not is_due:
                 turn.notice(run_at)
+
+
+def _by_pair(row: Row) -> Pair:
+    return (row[0], row[1])
 
 
 def _order(lease: Lease) -> tuple[int, Instant, str]:

@@ -58,6 +58,10 @@ class Database(Protocol):
     def rows_at_once(self) -> int:
         """How many rows one transaction should write at most, so that nobody waits for it for long."""
 
+    @property
+    def rows_to_load(self) -> int:
+        """The same for rows that are only added, which are in nobody's way."""
+
     def transact(self, work: Callable[[Connection], T], *, rows: int = 1) -> T:
         """Run work in one transaction; again if the database asks for it. All of it is on disk, or none.
 

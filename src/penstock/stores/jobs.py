@@ -62,7 +62,7 @@ class Jobs:
         if len(jobs) == 1 and not _lasting_keys(jobs[0]):
             return [self._enqueue_alone(jobs[0])]
         done: list[Enqueued] = []
-        chunk = self._db.rows_at_once
+        chunk = self._db.rows_to_load
         for start in range(0, len(jobs), chunk):
             some = jobs[start : start + chunk]
             done += self._db.transact(partial(self.enqueue_on, jobs=some), rows=len(some))

@@ -27,7 +27,7 @@ T = TypeVar("T")
 OLDEST_VERSION = 130000
 POOL_SIZE = 10
 ROWS_IN_COMPANY = 100
-ROWS_ALONE = 250
+ROWS_ALONE = 500
 COMPANY_SECONDS = 0.5
 """How long after somebody enqueued they are taken to go on."""
 ATTEMPTS = 8
@@ -126,6 +126,7 @@ class PostgresDatabase:
     """A server, its clock, and a few connections to it."""
 
     dialect = "postgres"
+    rows_to_load = 2000
 
     def __init__(self, url: str, *, clock: Clock, pool_size: int = POOL_SIZE, behind_pooler: bool = False) -> None:
         self.url = url

@@ -142,6 +142,11 @@ class SqliteDatabase:
         """How many rows one transaction should write at most: few milliseconds' worth, where others write too."""
         return ROWS_IN_COMPANY if self._company.is_here else ROWS_ALONE
 
+    @property
+    def rows_to_load(self) -> int:
+        """The same: whoever writes keeps all others from it."""
+        return self.rows_at_once
+
     def transact(self, work: Callable[[Connection], T], *, rows: int = 1) -> T:
         """Run work in one immediate transaction. Who writes many rows gives way to those who write a few."""
         if rows <= FEW_ROWS:

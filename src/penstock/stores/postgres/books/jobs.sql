@@ -88,38 +88,63 @@ where tenant = :tenant and job_id = :id::uuid
 -- name: walk
 -- The (tenant, rank) pairs of a queue after the tenant :after and up to :upto, until :tenants tenants with a due job
 -- are found. One index probe a pair: its first entry has its earliest run_at, so parked jobs are never walked.
+-- The pairs :past are probed from where the last claim ended: what was claimed from them lately lies dead at their front,
+-- and is stepped over for as long as anybody's snapshot is open. The walk goes through the gaps between them.
 -- A paused queue has no pairs.
-with recursive pair (tenant, rank, run_at, due, found, counted) as (
-    (select j.tenant, j.rank, j.run_at, j.run_at <= clock.now, (j.run_at <= clock.now)::int, j.run_at <= clock.now
-     from (select penstock_now(:now::bigint) as now) clock cross join penstock_jobs j
-     where j.queue = :queue and j.state = 'queued' and j.tenant > :after and j.tenant <= :upto
-       and not exists (select 1 from penstock_queues q where q.name = :queue and q.paused_at is not null)
-     order by j.tenant, j.rank, j.run_at, j.id limit 1)
+with recursive past (tenant, rank, run_at, id) as (
+    select told.tenant collate "C", told.rank, told.run_at, told.id
+    from unnest(:past_tenant::text[], :past_rank::smallint[], :past_run_at::bigint[], :past_id::uuid[])
+        as told (tenant, rank, run_at, id)
+    where told.tenant collate "C" > :after and told.tenant collate "C" <= :upto
+), edge (tenant, rank) as (
+    select :after::text collate "C", 32767::smallint union all select tenant, rank from past
+), gap (tenant, rank, to_tenant, to_rank) as (
+    select tenant, rank, lead(tenant, 1, :upto::text collate "C") over ordered, lead(rank, 1, 32767::smallint) over ordered
+    from edge
+    where not exists (select 1 from penstock_queues q where q.name = :queue and q.paused_at is not null)
+    window ordered as (order by tenant, rank)
+), pair (tenant, rank, run_at, due, found, counted, to_tenant, to_rank) as (
+    select start.tenant, start.rank, start.run_at, start.due, start.due::int, start.due, gap.to_tenant, gap.to_rank
+    from gap cross join lateral (
+        select j.tenant, j.rank, j.run_at, j.run_at <= penstock_now(:now::bigint) as due
+        from penstock_jobs j
+        where j.queue = :queue and j.state = 'queued' and (j.tenant, j.rank) > (gap.tenant, gap.rank)
+          and (j.tenant, j.rank) < (gap.to_tenant, gap.to_rank)
+        order by j.tenant, j.rank, j.run_at, j.id limit 1) start
     union all
     select next.tenant, next.rank, next.run_at, next.due,
            pair.found + (next.due and not (next.tenant = pair.tenant and pair.counted))::int,
-           next.due or (next.tenant = pair.tenant and pair.counted)
+           next.due or (next.tenant = pair.tenant and pair.counted), pair.to_tenant, pair.to_rank
     from pair cross join lateral (
         select j.tenant, j.rank, j.run_at, j.run_at <= penstock_now(:now::bigint) as due
         from penstock_jobs j
         where j.queue = :queue and j.state = 'queued' and (j.tenant, j.rank) > (pair.tenant, pair.rank)
-          and j.tenant <= :upto
+          and (j.tenant, j.rank) < (pair.to_tenant, pair.to_rank)
         order by j.tenant, j.rank, j.run_at, j.id limit 1) next
     where pair.found < :tenants or next.tenant = pair.tenant
 )
-select tenant, rank, run_at, due from pair;
+select tenant, rank, run_at, due from pair
+union all
+select past.tenant, past.rank, next.run_at, next.run_at <= penstock_now(:now::bigint)
+from past cross join lateral (
+    select j.run_at from penstock_jobs j
+    where j.queue = :queue and j.state = 'queued' and j.tenant = past.tenant and j.rank = past.rank
+      and (j.run_at, j.id) > (past.run_at, past.id)
+    order by j.run_at, j.id limit 1) next
+where exists (select 1 from gap);
 
 -- name: claim
--- Each pair is one ordered index scan bounded by run_at; the ids travel as an array, for a join may hash the table.
+-- Each pair is one ordered index scan bounded by run_at, from where the last claim ended; the ids travel as an array, for a join may hash the table.
 -- The clock stands in subselects: they are asked once a statement, and not once a row.
 -- Jobs before which a gate stands are taken only where :gated says so; otherwise one of them in the batch leaves all.
 with picked as materialized (
     select chosen.id, chosen.gated
-    from unnest(:tenant::text[], :rank::smallint[], :limit::int[]) as share (tenant, rank, most)
+    from unnest(:tenant::text[], :rank::smallint[], :limit::int[], :past_run_at::bigint[], :past_id::uuid[])
+        as share (tenant, rank, most, past_run_at, past_id)
     cross join lateral (
         select id, concurrency_key is not null or source is not null as gated from penstock_jobs
         where queue = :queue and state = 'queued' and tenant = share.tenant and rank = share.rank
-          and run_at <= (select penstock_now(:now::bigint))
+          and run_at <= (select penstock_now(:now::bigint)) and (run_at, id) > (share.past_run_at, share.past_id)
         order by run_at, id limit share.most for update skip locked) chosen
     limit :batch)
 update penstock_jobs j
