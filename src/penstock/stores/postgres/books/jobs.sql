@@ -1,7 +1,7 @@
 -- Jobs on PostgreSQL. Batches travel as arrays, one per column; ids are cast, for a text parameter has no type of its own.
 
 -- name: enqueue
--- A conflict with the index of active unique keys writes nothing and returns nothing.
+-- A conflict with the index of active unique keys writes nothing. The row is not returned, which would take its time.
 insert into penstock_jobs (
     id, tenant, task, queue, state, rank, run_at, args, max_attempts, job_key, source, unique_key, unique_scope,
     concurrency_key, concurrency_limit, correlation_id, tags, facts, requeued_from, lease_us, timeout_us, deadline_at,
@@ -13,8 +13,8 @@ select
     greatest(coalesce(:run_at::bigint, clock.now + :delay_us::bigint), clock.now) + :deadline_us::bigint,
     clock.now, clock.now
 from (select penstock_now(:now::bigint) as now) clock
-on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do nothing
-returning id, case when :ring::bool then pg_notify('penstock', '') end;
+where not :ring::bool or pg_notify('penstock', '') is not null
+on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do nothing;
 
 -- name: enqueue_many
 -- Several jobs, some of which may find their unique key taken: by others, or by one before them in the batch.
