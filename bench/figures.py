@@ -8,6 +8,7 @@ from statistics import median
 from typing import Any
 
 JOBS_PER_SECOND = "jobs/s"
+ENTRIES_PER_SECOND = "entries/s"
 MILLISECONDS = "ms"
 MEBIBYTES = "MiB"
 PERCENT_OF_A_CORE = "% of a core"

@@ -31,6 +31,8 @@ class Plan:
     snapshot_jobs: int
     snapshot_part: int
     """The first and the last so many of them are compared."""
+    gate_passes: int
+    feed_entries: int
 
 
 FULL = Plan(
@@ -52,6 +54,8 @@ FULL = Plan(
     backlog=1_000_000,
     snapshot_jobs=200_000,
     snapshot_part=20_000,
+    gate_passes=2_000,
+    feed_entries=10_000,
 )
 QUICK = Plan(
     quick=True,
@@ -72,4 +76,6 @@ QUICK = Plan(
     backlog=60_000,
     snapshot_jobs=30_000,
     snapshot_part=5_000,
+    gate_passes=500,
+    feed_entries=2_000,
 )

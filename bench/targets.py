@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bench.figures import Series
-from bench.scenarios import drains, enqueueing, flat, standing
+from bench.scenarios import drains, enqueueing, flat, sources, standing
 
 Figures = Mapping[str, Series]
 
@@ -102,7 +102,7 @@ def _on_both(database: str) -> tuple[Target | Either, ...]:
     short = _SHORT[database]
     single, bulk = f"enqueue {database}/", f"bulk {database}/"
     memory, pickup = f"memory {database}/", f"pickup {database}/"
-    pick_p50, idle = (4.0, 1.0) if database == _PG else (10.0, 2.0)
+    pick_p50, idle, gate_p50 = (4.0, 1.0, 2.0) if database == _PG else (10.0, 2.0, 1.0)
     return (
         Target(
             f"{short}: enqueue over a bare insert and commit",
@@ -122,6 +122,7 @@ def _on_both(database: str) -> tuple[Target | Either, ...]:
         ),
         _flat("history", database, flat.HISTORY, "large history"),
         _flat("backlog", database, flat.BACKLOG, "large backlog"),
+        Target(f"{short}: passing and leaving a gate p50, ms", f"gate {database}/p50", most=gate_p50),
     )  # fmt: skip
 
 
@@ -131,7 +132,20 @@ _SNAPSHOT = Target(
     (f"snapshot {_PG}/{flat.FIRST}",),
     0.8,
 )
-ALL: tuple[Target | Either, ...] = (*_on_postgres(), *_on_sqlite(), *_on_both(_PG), _SNAPSHOT, *_on_both(_LITE))
+_FEEDS = Target(
+    "Feeds: read, cleaned and canonicalized, over feedparser alone",
+    f"feeds none/{sources.PENSTOCK}",
+    (f"feeds none/{sources.BARE}",),
+    0.7,
+)
+ALL: tuple[Target | Either, ...] = (
+    *_on_postgres(),
+    *_on_sqlite(),
+    *_on_both(_PG),
+    _SNAPSHOT,
+    *_on_both(_LITE),
+    _FEEDS,
+)
 
 
 def verdicts(figures: Figures) -> list[Verdict]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bench.figures import Series
 from bench.lane import Bench
-from bench.scenarios import drains, enqueueing, flat, standing
+from bench.scenarios import drains, enqueueing, flat, sources, standing
 
 Run = Callable[[Bench, str], list[Series]]
 
@@ -42,6 +42,8 @@ _WRITTEN: tuple[tuple[str, Run, tuple[str, ...], str, float], ...] = (
     ("history", flat.history, _BOTH, "Draining with a large history", 600),
     ("backlog", flat.backlog, _BOTH, "Draining from a large backlog", 300),
     ("snapshot", flat.snapshot, ("postgres",), "Draining while another client's snapshot stays open", 300),
+    ("gate", sources.gate, _BOTH, "Passing and leaving the gate of a source", 120),
+    ("feeds", sources.feeds, ("none",), "Reading feeds", 120),
 )
 ALL = tuple(
     Scenario(noun, run, database, title, seconds)

@@ -22,7 +22,7 @@ AFTER_THE_END = {"job.requeued", "effect.resolved", "slot.opened"}
 FIRING = {"fired", "backfilled", "manual"}
 PROCESS_DIED = "process_died"
 """The code of a loss that was seen at once: the job was alone in a child process, and that died."""
-LEDGERED = {"pipeline", "settling", "failing", "snoozing"}
+LEDGERED = {"pipeline", "settling", "failing", "snoozing", "governed"}
 """The tasks whose success means one effect and one commit in the ledger."""
 
 
@@ -161,6 +161,7 @@ def _anomalies(evidence: Evidence) -> Iterator[str]:
     yield from _one_place(facts)
     yield from _one_job_per_key(facts)
     yield from _permits_have_owners(facts, drained=evidence.drained)
+    yield from _gates_agree(facts, drained=evidence.drained)
     yield from _slots_have_jobs(facts)
     yield from _ledger_agrees(facts)
     by_job: dict[str, list[EventFact]] = defaultdict(list)
@@ -201,6 +202,13 @@ def _permits_have_owners(facts: Facts, *, drained: bool) -> Iterator[str]:
             yield f"I17: permit {number} of {key} is held by {job} under fence {fence}, which does not run"
 
 
+def _gates_agree(facts: Facts, *, drained: bool) -> Iterator[str]:
+    """I17: a source counts the permits that there are, and none when all is done."""
+    for source, held, permits in facts.gates:
+        if held != permits or (drained and held):
+            yield f"I17: source {source} counts {held} permits, and there are {permits}"
+
+
 def _slots_have_jobs(facts: Facts) -> Iterator[str]:
     jobs = facts.by_id()
     for schedule, moment, disposition, job in facts.slots:
@@ -234,6 +242,8 @@ def _counters_agree(job: JobFact, events: list[EventFact]) -> Iterator[str]:
     refunds = names["job.snoozed"] + names["job.released"]
     losses = names["job.lease_expired"] + sum(event.data.get("error_code") == PROCESS_DIED for event in events)
     wanted = {"attempts": job.fence - refunds, "deferrals": names["job.snoozed"], "losses": losses}
+    if job.source is not None:  # it may have got its turn without a claim: put off, and there is no run to tell of
+        wanted["deferrals"] = max(job.deferrals, names["job.snoozed"])
     for counter, value in wanted.items():
         if getattr(job, counter) != value:
             yield f"I9: job {job.id} has {counter} {getattr(job, counter)}, and its events say {value}"

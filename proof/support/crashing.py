@@ -108,10 +108,14 @@ def _watch(kind: type[Any], methods: tuple[str, ...], reach: Reach) -> None:
 def _watched(original: Any, names: dict[int, str], reach: Reach) -> Any:
     def run(self: Any, entry: Any, *rest: Any) -> Any:
         name = names.get(id(entry), "an entry of nobody")
+        if self.raw.is_at_work:  # `each` runs its entry through `all`
+            return original(self, entry, *rest)
         reach(f"before {name}")
         self.raw.enter(name)
-        rows = original(self, entry, *rest)
-        self.raw.leave()
+        try:
+            rows = original(self, entry, *rest)
+        finally:
+            self.raw.leave()
         reach(f"after {name}")
         return rows
 
@@ -131,6 +135,11 @@ class _Watched:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._raw, name)
 
+    @property
+    def is_at_work(self) -> bool:
+        """Whether an entry has begun and is not over."""
+        return bool(self._current)
+
     def enter(self, entry: str) -> None:
         """An entry begins."""
         self._used.append(entry)
@@ -145,7 +154,8 @@ class _Watched:
         if sql == "commit":
             return self._commit()
         if isinstance(sql, str) and sql.startswith("begin"):
-            self._used.clear()
+            self._used = [self._current] if self._current else []  # it may travel with the first entry
+            return self._raw.execute(sql, *rest)
         if self._current and self._statements:
             self._reach(f"inside {self._current}")
         self._statements += 1

@@ -10,9 +10,13 @@ from penstock.stores.store import Store
 
 _JOB = (
     "id, tenant, task, attempts, max_attempts, deferrals, losses, fence, job_key, unique_key, unique_scope, "
-    "requeued_from"
+    "requeued_from, source"
 )
 _EVENT = "seq, job_id, name, fence, attempt, data"
+_GATES = (
+    "select s.key, s.held, (select count(*) from penstock_source_permits p where p.source = s.key) "
+    "from penstock_sources s"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,7 @@ class JobFact:
     unique_key: str | None
     unique_scope: str | None
     requeued_from: str | None
+    source: str | None
     state: str
     reason: str | None
     run_at: int
@@ -65,6 +70,8 @@ class Facts:
     """(tenant, key, job key, name, state, fence)."""
     permits: list[tuple[str, int, str, int]] = field(default_factory=list)
     """(key, number, job, fence)."""
+    gates: list[tuple[str, int, int]] = field(default_factory=list)
+    """(source, permits that it counts, permits that are there)."""
     slots: list[tuple[str, int, str, str | None]] = field(default_factory=list)
     """(schedule, scheduled for, disposition, job)."""
     events: list[EventFact] = field(default_factory=list)
@@ -93,6 +100,7 @@ def _read(connection: Any, now: int | None) -> Facts:
         jobs=[JobFact(*row) for row in [*active, *final]],
         effects=ask("select tenant, key, job_key, name, state, fence from penstock_effects"),
         permits=ask("select key, number, job_id, fence from penstock_permits"),
+        gates=ask(_GATES),
         slots=ask("select schedule, scheduled_for, disposition, job_id from penstock_slots"),
         events=[EventFact(*row[:-1], json.loads(row[-1])) for row in events],
         sink=ask("select owner, job_id, fence from proof_sink") if _has_sink(ask, connection.dialect) else [],

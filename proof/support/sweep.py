@@ -7,7 +7,16 @@ import signal
 from proof.support.checker import Evidence, Verdict, check
 from proof.support.facts import Facts
 from proof.support.points import FIRST_DEATHS, Point, lead_to
-from proof.support.site import HOST_VARIABLE, NTH_VARIABLE, POINT_VARIABLE, SCHEDULE_VARIABLE, START, WORKER, Site
+from proof.support.site import (
+    CONCURRENCY_VARIABLE,
+    HOST_VARIABLE,
+    NTH_VARIABLE,
+    POINT_VARIABLE,
+    SCHEDULE_VARIABLE,
+    START,
+    WORKER,
+    Site,
+)
 from proof.support.workload import SCHEDULE, Workload
 
 PAST_THE_LEASE_SECONDS = 121
@@ -20,6 +29,8 @@ def kill_at(site: Site, work: Workload, point: Point, *, elsewhere: bool = True)
     words = {HOST_VARIABLE: "elsewhere"} if elsewhere else {}
     if point.work == "slot":
         words[SCHEDULE_VARIABLE] = "1"
+    if point.work == "governed":
+        words[CONCURRENCY_VARIABLE] = "2"  # so that one passes, one is refused, and one gets its turn without a claim
     if first := FIRST_DEATHS.get(point.work):
         _die(site, first, words)
         site.clock.advance(PAST_THE_LEASE_SECONDS)

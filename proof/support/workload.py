@@ -51,6 +51,8 @@ class Workload:
         self.settling: Task[..., int] = self.app.task(name="settling", retry=policy)(self._settling)
         self.failing: Task[..., int] = self.app.task(name="failing", retry=policy)(self._failing)
         self.snoozing: Task[..., int] = self.app.task(name="snoozing", retry=policy)(self._snoozing)
+        self.server = self.app.source("server", rate="1/h", concurrency=2)
+        self.governed: Task[..., int] = self.app.task(name="governed", source=self.server, retry=policy)(self._governed)
         lingering = self.app.task(name="lingering", retry=policy, lease="2 s", concurrency=1)
         self.lingering: Task[..., int | Snooze] = lingering(self._lingering)
 
@@ -109,6 +111,15 @@ class Workload:
             self._charge_once(ctx, number)
             if ctx.job.deferrals == 0:
                 raise Throttled("come back", after=60)
+            return ctx.commit("save", self._save, number)
+
+    def _governed(self, ctx: Context, number: int) -> int:
+        """Pass the gate of a source, which the first one closes for a while."""
+        with self._witnessed(ctx):
+            with self.server.enter() as visit:
+                self._charge_once(ctx, number)
+                if ctx.job.deferrals == 0:
+                    visit.failed(park_seconds=60)
             return ctx.commit("save", self._save, number)
 
     def _lingering(self, ctx: Context, number: int) -> int | Snooze:

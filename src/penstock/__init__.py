@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         Retryable,
         Throttled,
     )
+    from penstock.sources.source import Source
 
 _WHERE = {
     "Penstock": "penstock.client.app",
@@ -60,6 +61,7 @@ _WHERE = {
     "Permanent": "penstock.errors",
     "Retryable": "penstock.errors",
     "Throttled": "penstock.errors",
+    "Source": "penstock.sources.source",
 }
 
 __all__ = [
@@ -82,6 +84,7 @@ __all__ = [
     "Retryable",
     "Skip",
     "Snooze",
+    "Source",
     "StageMachine",
     "State",
     "Task",

@@ -29,6 +29,8 @@ POINTS = (
     Point("effect", "effect: in the function, after it acted"),
     Point("commit", "before the commit of effects.settle", nth=2),
     Point("slot", "after jobs.enqueue", work="slot"),
+    Point("park", "before the commit of sources.park", work="governed"),
+    Point("leave", "after the commit of sources.leave", work="governed"),
 )
 FIVE_MINUTES = 300_000_000
 HOUR = 3_600_000_000
@@ -90,7 +92,7 @@ def test_every_statement_by_which_a_worker_changes_something_has_its_kill_points
         work.prepare()
         work.keep_schedule()
         work.app.declare_schedules()
-        for task in (work.pipeline, work.settling, work.failing, work.snoozing):
+        for task in (work.pipeline, work.settling, work.failing, work.snoozing, work.governed, work.governed):
             work.enqueue(task, range(1))
         work.app.store.leases.claim(new_id(), ["default"], 1)  # by a worker that nobody hears of again
         site.clock.advance(300)

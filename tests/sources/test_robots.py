@@ -71,3 +71,21 @@ def test_a_hostile_file_takes_no_long_time():
     Robots.parse(rules, 200).allows("https://shop.example/" + "a" * 2_000, "penstock")
 
     assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize(
+    ("agent", "path", "rule"),
+    [
+        ("somebody/1.0", "/private/x", "/private"),
+        ("somebody/1.0", "/a.pdf", "/*.pdf$"),
+        ("Penstock/1.0", "/only-for-others", "/only-for-others"),
+    ],
+)
+def test_the_rule_that_forbids_is_named_as_the_site_writes_it(agent, path, rule):
+    assert Robots.parse(FILE, 200).rule_against(f"https://shop.example{path}", agent) == rule
+
+
+def test_robots_that_are_named_together_share_their_rules():
+    robots = Robots.parse(b"User-agent: a\nUser-agent: b\nDisallow: /x # for both\n\nUser-agent: *\nDisallow: /y", 200)
+
+    assert [robots.rule_against("https://shop.example/x", agent) for agent in ("a", "b", "c")] == ["/x", "/x", None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from penstock.clock import SECOND
 from penstock.engine.outcome import Done, RetryLater
 from penstock.stores.sources import Asker, Left, Passed
 from tests.stores.gates import KEY, ask, declare, leave, passes
@@ -118,16 +119,37 @@ def test_the_claim_of_a_job_that_found_no_permit_costs_it_nothing(store, worker,
     assert [(row.attempts, row.deferrals, row.state) for row in left] == [(0, 1, "queued")] * 3
 
 
-def test_a_run_in_another_process_than_its_claim_can_still_make_its_request(open_store, store, worker, make_job):
-    """A child knows nothing of what the parent got: it gives that back, and asks for itself."""
-    declare(store, concurrency=1)
+def test_a_run_in_another_process_than_its_claim_uses_what_the_claim_got(open_store, store, worker, make_job):
+    """To ask anew would need a second place in the rate, which a slow one never has."""
+    declare(store, rate="1/h", concurrency=1)
     make_job(source=KEY)
     lease = claim_one(store, worker)
     child = open_store()
 
+    passed = child.sources.take_claimed(lease)
+    child.sources.leave(passed, Left("ok"))
+
+    assert (store.sources.standing(KEY).tickets, store.sources.standing(KEY).held) == (1, 0)
     assert child.sources.take_claimed(lease) is None
-    assert isinstance(child.sources.ask(KEY, Asker(lease.id, lease.fence)), Passed)
-    assert store.sources.take_claimed(lease) is not None
+
+
+def test_what_a_claim_got_for_later_begins_no_sooner_in_another_process(open_store, store, worker, make_job):
+    declare(store, rate="60/min")
+    jobs = [make_job(source=KEY) for _ in range(2)]
+    leases = {lease.id: lease for lease in claim(store, worker, 2)}
+
+    passed = open_store().sources.take_claimed(leases[jobs[1].id])
+
+    assert passed.delay_us == store.sources.take_claimed(leases[jobs[1].id]).delay_us == SECOND
+
+
+def test_a_permit_that_is_gone_is_not_used_by_another_process(open_store, store, worker, make_job):
+    declare(store, concurrency=1)
+    make_job(source=KEY)
+    lease = claim_one(store, worker)
+    store.database.transact(lambda connection: store.sources.give_back(connection, [lease]))
+
+    assert open_store().sources.take_claimed(lease) is None
 
 
 def test_traffic_is_counted_by_the_minute(store, clock):

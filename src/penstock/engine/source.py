@@ -240,6 +240,12 @@ class Standing:
         last = max(closings, key=lambda one: one.until)
         return last if last.until > now else None
 
+    def shuts_out(self, holder: str, fence: int) -> bool:
+        """Whether it was closed after this holder was let through. A probe is not shut out by its own breaker."""
+        is_probe = self.breaker == "half_open" and (self.probe_id, self.probe_fence) == (holder, fence)
+        is_open = self.enabled and (self.breaker == "closed" or is_probe)
+        return not is_open or max(self.paused_until, self.parked_until) > self.asked_at
+
     def spent_on(self, now: Instant) -> int:
         """How many got through on the day of a moment."""
         return self.spent if self.spent_day == now // DAY_US else 0

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 from penstock.client.context import Context, current
 from penstock.clock import SECOND
 from penstock.engine.ids import new_id
+from penstock.engine.lease import gate_wait_us
 from penstock.engine.source import LEASE_SECONDS, PATIENCE_SECONDS
 from penstock.errors import Throttled
 from penstock.sources.http.gate import OPEN, Grant, Verdict
-from penstock.stores.source_line import permit_wait_us
 from penstock.stores.sources import Asker, Left, Passed, Refused
 
 if TYPE_CHECKING:
@@ -20,7 +20,14 @@ if TYPE_CHECKING:
     from penstock.stores.sources import Sources
 
 FRESH_SECONDS: Final = 5.0
-"""How long what a job got with its claim holds for its first request; a later one asks anew."""
+"""How long what a job got with its claim holds for its first request, at least; a later one asks anew.
+
+Within one interval of the rate the place is its own, however long that is: nobody else was given it.
+"""
+YOUNG_SECONDS: Final = 0.1
+"""A right that is older when it is used is looked at once more: the source may have been closed since."""
+CHANCES: Final = 3
+"""How often one request asks anew because the source was closed before it could begin."""
 REMEMBERED: Final = 10_000
 """Of so many runs it is known that they used their turn."""
 FIRST_NAP_SECONDS: Final = 0.05
@@ -51,24 +58,29 @@ class SourceGate:
         running = current.get()
         if running is not None:
             running.check()
-        sources = await asyncio.to_thread(self._source.known_to, running)
-        passed = await self._claimed(sources, running) or await self._ask(sources, running)
-        if passed is None:
-            return await OPEN.enter()
-        grant = SourceGrant(sources, passed)
-        try:
-            await asyncio.sleep(max(0.0, passed.starts - time.monotonic()))
-        except asyncio.CancelledError:
-            await asyncio.shield(_unused(sources, passed))
-            raise
-        return grant
+        sources = await self._sources(running)
+        passed = await self._claimed(sources, running)
+        for _ in range(CHANCES):
+            passed = passed or await self._ask(sources, running)
+            if passed is None:
+                return await OPEN.enter()
+            if await _has_begun(sources, passed):
+                return SourceGrant(sources, passed)
+            passed = None  # closed meanwhile: who asks now is mostly told when to come back
+        raise Throttled(f"The source {self._source.key} opens and closes too fast.", after=PATIENCE_SECONDS)
+
+    async def _sources(self, running: Context | None) -> Sources:
+        """The gates of the database that this code works on; only the first time that takes a trip."""
+        known = self._source.known_already(running)
+        return known if known is not None else await asyncio.to_thread(self._source.known_to, running)
 
     async def _claimed(self, sources: Sources, running: Context | None) -> Passed | None:
         """What the job got with its claim, for its first request, where that comes soon enough."""
         if running is None or running.job.source != self._source.key:
             return None
         passed = await asyncio.to_thread(sources.take_claimed, running.job)
-        if passed is not None and time.monotonic() > passed.starts + FRESH_SECONDS:
+        fresh_seconds = max(FRESH_SECONDS, self._source.figures.interval_us / SECOND)
+        if passed is not None and time.monotonic() > passed.starts + fresh_seconds:
             await _unused(sources, passed)
             return None
         return passed
@@ -79,9 +91,7 @@ class SourceGate:
         lease_seconds = max(LEASE_SECONDS, self._source.total_seconds) if running is None else None
         left, nap = PATIENCE_SECONDS, FIRST_NAP_SECONDS
         while True:
-            answer = await asyncio.to_thread(
-                sources.ask, self._source.key, asker, lease_seconds=lease_seconds, patience=left
-            )
+            answer = await _asked(sources, self._source.key, asker, lease_seconds, left)
             if not isinstance(answer, Refused):
                 return answer
             wait = nap if answer.gate == "permits" else answer.wait_us / SECOND
@@ -91,9 +101,10 @@ class SourceGate:
             left, nap, asker = left - wait, nap * 2, asker._replace(back=True)
 
     def _asker(self, running: Context) -> Asker:
-        """A run of a job that waited before comes back at its turn, with its first request here and no other."""
+        """A run whose job waited, or passed with its claim, is at its turn with its first ask, and with no other."""
         right = (running.job.id, running.job.fence)
-        back = running.job.deferrals > 0 and right not in self._came_back
+        had_turn = running.job.deferrals > 0 or running.job.source == self._source.key
+        back = had_turn and right not in self._came_back
         if back:
             self._came_back[right] = None
             if len(self._came_back) > REMEMBERED:
@@ -103,11 +114,40 @@ class SourceGate:
 
 def _throttled(refused: Refused, running: Context | None) -> Throttled:
     deferrals = 0 if running is None else running.job.deferrals
-    wait_us = permit_wait_us(deferrals) if refused.gate == "permits" else refused.wait_us
+    # A permit that is freed before this job is back in the queue wakes somebody else: it looks for itself, and soon.
+    wait_us = gate_wait_us(deferrals) if refused.gate == "permits" else refused.wait_us
     message = (
         f"The source {refused.key} takes no request now ({refused.gate}); the next try is in {wait_us / SECOND:g} s."
     )
     return Throttled(message, after=wait_us / SECOND, gate=refused.name)
+
+
+async def _asked(
+    sources: Sources, key: str, asker: Asker, lease_seconds: float | None, patience: float
+) -> Passed | Refused | None:
+    """One ask. Where its caller is cancelled before the answer is heard, what it got goes back."""
+    ask = asyncio.to_thread(sources.ask, key, asker, lease_seconds=lease_seconds, patience=patience)
+    asking = asyncio.ensure_future(ask)
+    try:
+        return await asyncio.shield(asking)
+    except asyncio.CancelledError:
+        await asyncio.wait([asking])
+        if asking.exception() is None and isinstance(passed := asking.result(), Passed):
+            await asyncio.shield(_unused(sources, passed))
+        raise
+
+
+async def _has_begun(sources: Sources, passed: Passed) -> bool:
+    """Wait until a right begins; False, and it is given back, where the source was closed meanwhile."""
+    try:
+        await asyncio.sleep(max(0.0, passed.starts - time.monotonic()))
+        if time.monotonic() - passed.heard < YOUNG_SECONDS or not await asyncio.to_thread(sources.is_shut_to, passed):
+            return True
+    except asyncio.CancelledError:
+        await asyncio.shield(_unused(sources, passed))
+        raise
+    await _unused(sources, passed)
+    return False
 
 
 async def _unused(sources: Sources, passed: Passed) -> None:

@@ -18,13 +18,14 @@ from penstock.sources.answers import SourceAnswers
 from penstock.sources.gate import SourceGate
 from penstock.sources.http.ask import Headers
 from penstock.sources.http.background import wait_for
-from penstock.sources.http.classify import UNAUTHORISED
+from penstock.sources.http.classify import UNAUTHORISED, refuses_credential
 from penstock.sources.http.client import Http, Options, StreamOptions
 from penstock.sources.http.gate import Signal, Verdict
 from penstock.sources.http.limits import Limits
 from penstock.sources.http.policy import Policy
 from penstock.sources.http.reply import Reply, Stream
 from penstock.sources.http.secret import Credential, Secret
+from penstock.sources.site_rules import SiteRules
 from penstock.stores.source_rows import Source as SourceRow
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ class WebOptions(TypedDict, total=False):
     headers: Headers | None
     limits: Limits | None
     policy: Policy | None
+    robots: bool
+    """Ask robots.txt before each address, and obey it."""
 
 
 class Visit:
@@ -69,6 +72,7 @@ class Source:
         self._limits = web.get("limits") or Limits()
         self._known: Store | None = None
         self.gate = SourceGate(self)
+        self._rules = SiteRules(self, web.get("headers")) if web.get("robots") else None
 
     def __repr__(self) -> str:
         return f"<Source {self.key}>"
@@ -94,15 +98,16 @@ class Source:
 
     async def arequest(self, method: str, url: str, **options: Unpack[Options]) -> Reply:
         """Make one call through the gate and return its reply, whatever its status."""
+        if self._rules is not None:
+            await self._rules.acheck(url, options.get("params"))
         said: Options = {"scope": self._scope(), **options}
         keep_us = self.figures.cache_ttl_us
         if keep_us and method.upper() in _CACHED_METHODS and not said.get("revalidate"):
             said.setdefault("ttl", keep_us / SECOND)
         reply = await self.http.arequest(method, url, **said)
-        if reply.status in UNAUTHORISED and self._web.get("credential") is not None:
-            message = (
-                f"{method.upper()} {reply.url.partition('?')[0]} answered {reply.status}: the credential of {self.key}."
-            )
+        if self._is_refusal(reply, own_auth=options.get("own_auth", False)):
+            place = reply.url.partition("?")[0]
+            message = f"{method.upper()} {place} answered {reply.status}: the credential of {self.key}."
             raise AuthFailed(message, credential=self.key, shared=True)
         return reply
 
@@ -119,6 +124,8 @@ class Source:
         self, url: str, *, method: str = "GET", **options: Unpack[StreamOptions]
     ) -> AsyncIterator[Stream]:
         """Open a download through the gate, which is left at its end."""
+        if self._rules is not None:
+            await self._rules.acheck(url, options.get("params"))
         async with self.http.astream(url, method=method, **options) as stream:
             yield stream
 
@@ -177,12 +184,19 @@ class Source:
 
     def declare(self) -> bool:
         """Make it known to the database; False where it was known as it is."""
-        self._known = self._app.store
-        return self._known.sources.declare(self.key, self.figures, self._fingerprint())
+        store = self._app.store
+        changed = store.sources.declare(self.key, self.figures, self._fingerprint())
+        self._known = store
+        return changed
 
     def known_to(self, running: Context | None) -> Sources:
         """The gates of the database that this code works on, with this source among them."""
         return self._declared_on(self._store(running))
+
+    def known_already(self, running: Context | None) -> Sources | None:
+        """The same without a look at the database, where it has been looked at before."""
+        store = self._known
+        return store.sources if store is not None and store is self._store(running) else None
 
     def _declared_on(self, store: Store) -> Sources:
         if self._known is not store:
@@ -192,6 +206,12 @@ class Source:
 
     def _store(self, running: Context | None) -> Store:
         return self._app.store if running is None else running.store
+
+    def _is_refusal(self, reply: Reply, *, own_auth: bool) -> bool:
+        """Whether a reply refuses the credential of this source, and its caller does not see to that."""
+        if self._web.get("credential") is None or (own_auth and reply.status == UNAUTHORISED):
+            return False
+        return refuses_credential(reply.status, reply.park_seconds)
 
     def _scope(self) -> str:
         """Whose answers may be served: those of this tenant through this source."""

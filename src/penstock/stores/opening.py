@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -30,17 +31,24 @@ def open_database(url: str, *, clock: Clock | None = None, pool_size: int | None
     raise DatabaseUnsuitable(kind, hint=f"Write {_SCHEMES}")
 
 
-def prepare(database: Database) -> None:
+def prepare(database: Database, packages: Sequence[str] = (migrations.ENGINE,)) -> None:
     """Make sure that the schema is there and is ours. SQLite migrates itself; PostgreSQL is migrated on purpose."""
     with _migrating:
-        state = migrations.status(database)
-        if state.current:
-            return
-        if database.dialect == "sqlite":
-            migrations.migrate(database)
-            return
-    message = f"The schema is at version {state.applied}, and this code needs {state.known}."
-    raise SchemaMismatch(message, hint="Run: penstock db migrate")
+        for package in packages:
+            state = migrations.status(database, package)
+            if not state.current and database.dialect == "sqlite":
+                migrations.migrate(database, package)
+            elif not state.current:
+                raise _behind(state)
+
+
+def _behind(state: migrations.Status) -> SchemaMismatch:
+    whose, command = "The schema is", "penstock db migrate"
+    if state.chain != migrations.ENGINE:
+        name = state.chain.rpartition(".")[2]
+        whose, command = f"The tables of {name} are", f"penstock db migrate {name}"
+    message = f"{whose} at version {state.applied}, and this code needs {state.known}."
+    return SchemaMismatch(message, hint=f"Run: {command}")
 
 
 def _path_of(url: str) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from penstock.clock import SECOND, Instant
@@ -67,18 +68,19 @@ class Line:
         Bounded steps, each a transaction. Nobody depends on the last of them: a job that is left where it was asks at
         the time that it was told. `paused_us` is what a person's pause took from their deadlines.
         """
-        moved, after = 0, FIRST_ID
+        moved, after, most = 0, FIRST_ID, self._db.rows_at_once
         while True:
-            ids = self._db.transact(
-                lambda connection, after=after, moved=moved: self._step(connection, key, after, moved, paused_us),  # type: ignore[misc]
-                rows=self._db.rows_at_once,
-            )
+            step = partial(self._step, key=key, after=after, offset=moved, paused_us=paused_us, most=most)
+            ids = self._db.transact(step, rows=most)
             moved += len(ids)
-            if len(ids) < self._db.rows_at_once:
+            if len(ids) < most:
                 return moved
             after = max(ids)
 
-    def _step(self, connection: Connection, key: str, after: str, offset: int, paused_us: int) -> list[str]:
+    def _step(  # noqa: PLR0913 - where one step of the walk stands
+        self, connection: Connection, *, key: str, after: str, offset: int, paused_us: int, most: int
+    ) -> list[str]:
+        connection.all(self._book["hold"], {"key": key, "now": self._db.clock.now()})  # nobody gives turns meanwhile
         standing = self._standing(connection, key)
         if standing is None:
             return []
@@ -91,7 +93,7 @@ class Line:
             "interval_us": standing.interval_us,
             "paused_us": paused_us,
             "after": after,
-            "limit": self._db.rows_at_once,
+            "limit": most,
             "now": self._db.clock.now(),
         }
         ids = [str(job_id) for (job_id,) in connection.all(self._book["respread"], params)]

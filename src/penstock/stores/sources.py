@@ -120,13 +120,18 @@ class Sources(SourceRows):
         return answered
 
     def take_claimed(self, lease: Lease) -> Passed | None:
-        """What a job got with its claim, once. In a process that did not claim it, what it got goes back instead."""
+        """What a job got with its claim, once. A process that did not claim it finds it in the database."""
         held = (lease.id, lease.fence)
         found = self._claimed.pop(held, None)
         if found is None and not self._claims_here and self._adopted != held:
             self._adopted = held
-            self._db.transact(lambda connection: self.give_back(connection, [lease]))
+            found = self._adopt(lease)
         return found
+
+    def is_shut_to(self, passed: Passed) -> bool:
+        """Whether the source was closed after it let somebody through: to be asked before an old right is used."""
+        standing = self.standing(passed.key)
+        return standing is not None and standing.shuts_out(passed.id, passed.fence)
 
     def leave(self, passed: Passed, left: Left) -> None:
         """Give the right back, and say what the request taught about the server."""
@@ -194,6 +199,25 @@ class Sources(SourceRows):
                 self._line.park(connection, key, [lease for lease, _ in refused])
             waiting += refused
         return waiting
+
+    def _adopt(self, lease: Lease) -> Passed | None:
+        """What another process got for a job. To ask anew instead would cost a second place in the rate.
+
+        Where that has room for one in an hour, such a job would never be let through.
+        """
+        params = {
+            "key": lease.source,
+            "id": lease.id,
+            "fence": lease.fence,
+            "leased_at": lease.leased_at,
+            "patience_us": round(PATIENCE_SECONDS * SECOND),
+            "now": self._db.clock.now(),
+        }
+        row = self._db.read(lambda connection: first(connection.all(self._gates["claimed"], params)))
+        if row is None or lease.source is None:
+            return None
+        ticket, delay_us, age_us = row
+        return Passed(lease.source, ticket, lease.id, lease.fence, delay_us, time.monotonic() - age_us / SECOND)
 
     def _asked(self, key: str, askers: Sequence[Asker], how: _How) -> tuple[dict[str, Any], dict[str, list[Any]]]:
         params = {

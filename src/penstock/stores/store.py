@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 from penstock.clock import Clock, Instant
@@ -39,11 +40,13 @@ class Store:
         self.cache = Cache(database)
 
     @classmethod
-    def open(cls, url: str, *, clock: Clock | None = None, pool_size: int | None = None) -> Store:
-        """The store behind a URL, with its schema in place."""
+    def open(
+        cls, url: str, *, clock: Clock | None = None, pool_size: int | None = None, tables: Sequence[str] = ()
+    ) -> Store:
+        """The store behind a URL, with its schema in place, and with the tables of these applications."""
         database = open_database(url, clock=clock, pool_size=pool_size)
         try:
-            prepare(database)
+            prepare(database, (migrations.ENGINE, *tables))
         except BaseException:
             database.close()
             raise

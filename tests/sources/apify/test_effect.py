@@ -33,9 +33,9 @@ async def scrape(ctx: Context, actor: str, since: float) -> str:
 
 
 @pytest.fixture
-def bench(http, apify, sqlite_url, tmp_path):
+def bench(http, apify, database_url, tmp_path):
     accounts.append((http, apify))
-    with closing(Bench(sqlite_url, tmp_path)) as bench:
+    with closing(Bench(database_url, tmp_path)) as bench:
         bench.use(app)
         yield bench
 

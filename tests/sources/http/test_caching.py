@@ -254,3 +254,23 @@ def test_a_failure_is_shared_by_all_who_waited(cached, serve):
 
     assert [type(outcome) for outcome in asyncio.run(together())] == [OutcomeUnknown] * 3
     assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("how", [{}, {"ttl": "1 h"}], ids=["by its headers", "for a time"])
+def test_an_answer_that_says_the_credential_back_is_not_kept(client, serve, memory, how):
+    server = serve(page(b"you sent canary-5b1d", cache_control="max-age=60"))
+    http = client(store=memory, auth=Secret("canary-5b1d"), scope="acme")
+
+    assert [http.get(server.url, **how).body for _ in range(2)] == [b"you sent canary-5b1d"] * 2
+
+    assert memory.kept == {}
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize(("status", "asked"), [(404, 1), (410, 1), (403, 2), (500, 2)])
+def test_that_there_is_nothing_is_kept_where_the_caller_wants_that(cached, serve, status, asked):
+    server = serve(page(b"", status))
+
+    statuses = [cached.get(server.url, ttl="1 h", keep_missing=True).status for _ in range(2)]
+
+    assert (statuses, len(server.requests)) == ([status, status], asked)

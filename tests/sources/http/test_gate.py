@@ -131,3 +131,27 @@ def test_a_download_leaves_when_it_is_closed_and_its_readers_own_error_says_noth
     with pytest.raises(ZeroDivisionError):
         asyncio.run(download())
     assert gate.verdict.outcome == "ignored"
+
+
+@pytest.mark.parametrize(("status", "outcome"), [(401, "ignored"), (403, "auth")])
+def test_a_401_that_its_caller_sees_to_is_no_news_for_the_gate(gated, gate, serve, status, outcome):
+    reply = gated.get(serve(respond(status)).url, own_auth=True)
+
+    assert (reply.status, gate.verdict.outcome) == (status, outcome)
+
+
+@pytest.mark.parametrize(
+    ("headers", "wait"),
+    [
+        ({"Retry_After": "30"}, 30),
+        ({"X_RateLimit_Remaining": "0", "X_RateLimit_Reset": "45"}, 45),
+        ({"X_RateLimit_Remaining": "0"}, 60),
+    ],
+    ids=["retry after", "spent until", "spent"],
+)
+def test_a_403_of_a_spent_limit_parks_the_server_and_blames_no_credential(gated, gate, serve, headers, wait):
+    with pytest.raises(Throttled) as spent:
+        gated.get(serve(respond(403, **headers)).url).raise_for_status()
+
+    assert spent.value.after == wait
+    assert (gate.verdict.outcome, gate.verdict.park_seconds) == ("ignored", wait)

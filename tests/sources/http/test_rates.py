@@ -52,6 +52,21 @@ def test_a_refusal_parks_even_where_the_rest_is_not_told():
     assert park_seconds(429, {"x-ratelimit-reset": "45"}, NOW) == 45
 
 
+@pytest.mark.parametrize(
+    ("status", "headers", "wait"),
+    [
+        (403, {"x-ratelimit-remaining": "0"}, 60),
+        (429, {"ratelimit-remaining": "0"}, 60),
+        (403, {"x-ratelimit-remaining": "7"}, None),
+        (403, {"x-ratelimit-reset": "45"}, None),
+        (403, {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "0"}, None),
+        (404, {"x-ratelimit-remaining": "0"}, None),
+    ],
+)
+def test_a_limit_that_is_spent_without_an_end_parks_for_a_minute(status, headers, wait):
+    assert park_seconds(status, headers, NOW) == wait
+
+
 def test_a_retry_after_about_one_item_does_not_park_the_server():
     assert park_seconds(202, {"retry-after": "30"}, NOW) is None
 

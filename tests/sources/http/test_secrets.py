@@ -182,3 +182,16 @@ def test_an_address_is_shown_without_its_secrets(url, shown):
 def assert_silent(texts):
     said = "\n".join(texts)
     assert [form for form in FORMS if form in said] == []
+
+
+@pytest.mark.parametrize("auth", [None, Credential.basic("user", Secret("correct-horse-1f"))], ids=["header", "auth"])
+def test_the_password_of_a_packed_pair_is_a_secret_by_itself(client, serve, memory, auth):
+    packed = base64.b64encode(b"user:correct-horse-1f").decode()
+    server = serve(respond(404, b"no such page for correct-horse-1f", Content_Type="text/plain", Etag='"v1"'))
+    headers = {} if auth else {"Authorization": f"Basic {packed}"}
+
+    reply = client(auth=auth, store=memory, scope="acme").get(server.url, headers=headers)
+
+    with pytest.raises(PenstockError) as caught:
+        reply.raise_for_status()
+    assert "correct-horse" not in f"{caught.value} {memory.kept}"

@@ -24,7 +24,8 @@ from penstock.sources.airbyte.errors import (
 from penstock.sources.airbyte.jobs import Connection, SyncJob
 from penstock.sources.airbyte.tokens import ClientTokens, FixedToken, Token, Tokens
 from penstock.sources.doors import plain, plain_iterator
-from penstock.sources.http import Http, OutcomeUnknown, Reply, Secret
+from penstock.sources.http import Http, Options, OutcomeUnknown, Reply, Secret
+from penstock.sources.http.classify import UNAUTHORISED
 
 T = TypeVar("T")
 Params = Mapping[str, str | Sequence[str]]
@@ -37,7 +38,6 @@ NEWEST_JOBS: Final = 5
 LAG_SECONDS: Final = 2.0
 """For how long a job that must exist may be missing from the list."""
 LOOK_SECONDS: Final = 0.5
-_UNAUTHORISED: Final = 401
 
 
 class Airbyte:
@@ -167,20 +167,23 @@ class Airbyte:
     async def _ask(
         self, method: str, path: str, *, params: Params | None = None, body: Mapping[str, str] | None = None
     ) -> Reply:
-        """One request. A token that was refused is replaced once: what was refused so was not carried out."""
+        """One request. A token that was refused is replaced once: what was refused so was not carried out.
+
+        That a token ended is no news for the gate of the source; that its successor is refused too is.
+        """
         token = await self._token()
-        reply = await self._send(method, path, params, body, token)
-        if reply.status == _UNAUTHORISED:
-            reply = await self._send(method, path, params, body, await self._token(refused=token))
+        asked: Options = {"params": params, "json": body}
+        reply = await self._send(method, path, token, {**asked, "own_auth": self._tokens.renewable})
+        if reply.status == UNAUTHORISED:
+            reply = await self._send(method, path, await self._token(refused=token), asked)
         if reply.ok:
             return reply
         raise self._named(refusal(f"{method} {path}", reply.status, reply.body, after=reply.park_seconds))
 
-    async def _send(
-        self, method: str, path: str, params: Params | None, body: Mapping[str, str] | None, token: Token
-    ) -> Reply:
+    async def _send(self, method: str, path: str, token: Token, options: Options) -> Reply:
         headers = {"Authorization": f"Bearer {token.secret.reveal()}", "Accept": "application/json"}
-        return await self._http.arequest(method, f"{self._base_url}/{path}", params=params, json=body, headers=headers)
+        asked: Options = {**options, "headers": headers}
+        return await self._http.arequest(method, f"{self._base_url}/{path}", **asked)
 
     async def _token(self, *, refused: Token | None = None) -> Token:
         try:

@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, get_args
 from penstock.errors import AuthFailed, Permanent, Retryable, RunError, Throttled
 from penstock.redaction import redact
 from penstock.sources.http import NotSent, OutcomeUnknown
+from penstock.sources.http.classify import FORBIDDEN, refuses_credential
 
 ErrorClass = Literal[
     "rate_limited", "auth", "not_found", "billing", "locked", "conflict", "invalid", "server", "network", "unknown"
@@ -93,7 +94,7 @@ def error_class(error: BaseException) -> ErrorClass:
 def refusal(what: str, status: int, body: bytes, *, after: float | None = None) -> AirbyteError:
     """The error that an answer means. `after` is the wait that it asks for."""
     kind, said = _told(body)
-    error, word = _meaning(status, kind)
+    error, word = _meaning(status, kind, after)
     message = f"Airbyte: {what} was answered with {status} {kind or 'and no type'}{said and ': '}{said}."
     return told(error, word, redact(message), status=status, kind=kind, after=after)
 
@@ -124,12 +125,14 @@ def told(  # noqa: PLR0913  the facts of an answer, each with a name
     return made
 
 
-def _meaning(status: int, kind: str) -> tuple[type[AirbyteError], ErrorClass]:
+def _meaning(status: int, kind: str, after: float | None) -> tuple[type[AirbyteError], ErrorClass]:
     for family, meaning in _FAMILIES.items():
         if kind.startswith(family):
             return meaning
     if status >= _SERVER_ERRORS:
         return _KINDS.get(kind, (AirbyteUnavailable, "server"))
+    if status == FORBIDDEN and kind not in _KINDS and not refuses_credential(status, after):
+        return AirbyteBusy, "rate_limited"
     return _KINDS.get(kind) or _STATUSES.get(status, (AirbyteRefused, "invalid"))
 
 

@@ -32,6 +32,10 @@ class Token:
 class Tokens(Protocol):
     """Where a client gets its token."""
 
+    @property
+    def renewable(self) -> bool:
+        """Whether a token that was refused can be replaced by another."""
+
     async def aget(self, *, refused: Token | None = None) -> Token:
         """A token that was fetched after the one that was refused, or AuthFailed."""
 
@@ -41,6 +45,7 @@ class FixedToken:
     """A token that somebody else looks after."""
 
     token: Token
+    renewable = False
 
     async def aget(self, *, refused: Token | None = None) -> Token:
         """The token, unless it was refused."""
@@ -51,6 +56,8 @@ class FixedToken:
 
 class ClientTokens:
     """Tokens of one application, by its client id and secret. Safe on several threads and event loops at once."""
+
+    renewable = True
 
     def __init__(
         self,

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from penstock.errors import AuthFailed, Permanent, Retryable, RunError, Throttled
 from penstock.redaction import redact
+from penstock.sources.http.classify import FORBIDDEN, refuses_credential
 
 BUSY_SECONDS: Final = 10.0
 """How long to wait where Apify is busy and does not say for how long."""
@@ -111,7 +112,7 @@ def refusal(what: str, status: int, body: bytes, *, after: float | None = None) 
     """The error that an answer means. `after` is the wait that it asks for."""
     kind, said = _told(body)
     message = f"Apify: {what} was answered with {status} {kind or 'and no type'}{said and ': '}{said}."
-    return told(_kind(status, kind), redact(message), status=status, kind=kind, body=body, after=after)
+    return told(_kind(status, kind, after), redact(message), status=status, kind=kind, body=body, after=after)
 
 
 def unreadable(what: str, status: int, body: bytes) -> ApifyError:
@@ -140,10 +141,12 @@ def told(  # noqa: PLR0913  the facts of an answer, each with a name
     return made
 
 
-def _kind(status: int, kind: str) -> type[ApifyError]:
+def _kind(status: int, kind: str, after: float | None) -> type[ApifyError]:
     for kinds, error in _KINDS:
         if kind in kinds:
             return error
+    if status == FORBIDDEN and not refuses_credential(status, after):
+        return ApifyBusy
     return _STATUSES.get(status, ApifyUnavailable if status >= _SERVER_ERRORS else ApifyRefused)
 
 

@@ -7,12 +7,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
+from urllib.parse import unquote
 
 from penstock.__about__ import __version__
 from penstock.errors import InvalidValue
+from penstock.redaction import SHORTEST_SECRET
 from penstock.sources.http.address import Address, parse
 from penstock.sources.http.classify import Blocked, Rejected
-from penstock.sources.http.secret import Credential, Secret, remember_credentials
+from penstock.sources.http.secret import Credential, Secret, hidden_parameters, proofs_in, remember_credentials
 from penstock.sources.http.unpacking import ACCEPTED
 
 Text = str | Secret
@@ -48,6 +50,8 @@ class Ask:
     body: bytes = b""
     proven: bool = False
     """It carries a credential: its answer is for whoever has that."""
+    secrets: tuple[str, ...] = ()
+    """What it proves itself with."""
 
     @property
     def what(self) -> str:
@@ -57,6 +61,11 @@ class Ask:
     def with_headers(self, more: Mapping[str, str]) -> Ask:
         """The same request with more headers."""
         return replace(self, headers=self.headers | dict(more))
+
+    def is_repeated_in(self, headers: Mapping[str, str], body: bytes) -> bool:
+        """Whether an answer says the credential back: such a one is not written down."""
+        said = "\n".join(headers.values())
+        return any(secret in said or secret.encode() in body for secret in self.secrets)
 
     def redirected(self, status: int, location: str | None) -> Ask | None:
         """The request that a redirect leads to, None where it is not to be followed."""
@@ -75,7 +84,8 @@ class Ask:
         if not again:
             headers = {k: v for k, v in headers.items() if not k.startswith("content-")}
         method = self.method if again else "GET"
-        return Ask(method, address, headers, self.body if again else b"", self.proven and not elsewhere)
+        body, proven = self.body if again else b"", self.proven and not elsewhere
+        return Ask(method, address, headers, body, proven, self.secrets)
 
     def _onward(self, location: str, status: int) -> Address:
         """Where a Location leads. Nonsense in it is the server's fault, not the caller's."""
@@ -111,9 +121,13 @@ def ask(  # noqa: PLR0913  what a request may need, each with a name
     merged = _checked([DEFAULT_HEADERS, kind, defaults, proof, headers or {}])
     remember_credentials(merged)
     given = [*defaults.values(), *(headers or {}).values(), *(params or {}).values()]
-    secret = any(isinstance(value, Secret) for value in given)
-    proven = bool(proof or credential or secret or CREDENTIALS & merged.keys())
-    return Ask(method, address, merged, body, proven)
+    hidden = [*proof.values(), *(credential.params.values() if credential else ()), *given]
+    proofs = [value.reveal() for value in hidden if isinstance(value, Secret)]
+    proofs += [merged[name] for name in CREDENTIALS & merged.keys()]
+    hints = map(unquote, hidden_parameters(address.target.partition("?")[2]))
+    said = {form for value in (*proofs, *hints) for form in proofs_in(value)}
+    secrets = tuple(form for form in said if len(form) >= SHORTEST_SECRET)
+    return Ask(method, address, merged, body, bool(credential or proofs), secrets)
 
 
 def _body(json: Any, content: bytes | str | None) -> tuple[bytes, dict[str, str]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from penstock.clock import SECOND, Clock, host_now
@@ -28,6 +28,7 @@ KEY_VERSION: Final = 1
 NOT_MODIFIED: Final = 304
 _STANDS_IN_FOR: Final = frozenset({500, 502, 503, 504})
 _REFUSALS: Final = range(400, 600)
+_MISSING: Final = frozenset({404, 410})
 _PARTIAL: Final = 206
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 _NOT_OF_THE_REQUEST: Final = frozenset({"accept-encoding", "user-agent"})
@@ -36,6 +37,20 @@ _NOT_OF_THE_REQUEST: Final = frozenset({"accept-encoding", "user-agent"})
 def key_of(*parts: object) -> str:
     """The key of a request: a hash over the canonical form of all that distinguishes it."""
     return hashlib.sha256(json.dumps([KEY_VERSION, *parts], sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """How long a reply is kept whatever its headers say, and which."""
+
+    seconds: float
+    parser_version: str = ""
+    missing: bool = False
+    """Also that there is nothing."""
+
+    def holds(self, status: int) -> bool:
+        """Whether a reply with this status is kept."""
+        return (status in SUCCESSES and status != _PARTIAL) or (self.missing and status in _MISSING)
 
 
 class Cache:
@@ -67,24 +82,24 @@ class Cache:
         flight_key = key_of("flight", ask.method, ask.address.url, scope, sorted(ask.headers.items()), revalidate)
         return await self._together(flight_key, lambda: self._ask_server(ask, send, scope, key, stored), ask, send)
 
-    async def fetch_for(self, ask: Ask, send: Send, *, scope: str | None, ttl: float, parser_version: str) -> Whole:
-        """Return the reply to this very request, body included, that is not older than `ttl` seconds."""
+    async def fetch_for(self, ask: Ask, send: Send, *, scope: str | None, keeping: Keeping) -> Whole:
+        """Return the reply to this very request, body included, that is not too old to be kept."""
         if self.is_off:
             return await send(ask)
         headers = sorted((k, v) for k, v in ask.headers.items() if k not in _NOT_OF_THE_REQUEST)
         body = hashlib.sha256(ask.body).hexdigest()
-        key = key_of("ttl", ask.method, ask.address.url, headers, body, parser_version, scope)
+        key = key_of("ttl", ask.method, ask.address.url, headers, body, keeping.parser_version, scope)
         stored = await self._store.load(key)
-        if stored and self.now() - stored.answered_at < ttl:
+        if stored and self.now() - stored.answered_at < keeping.seconds:
             return _served(stored, "hit")
 
         async def ask_server() -> tuple[Whole, Stored | None]:
             requested_at = self.now()
             whole = await send(ask)
-            if whole.status not in SUCCESSES or whole.status == _PARTIAL:
+            if not keeping.holds(whole.status) or ask.is_repeated_in(whole.headers, whole.body):
                 return whole, None
             kept = self._as_stored(ask, whole, requested_at)
-            until = kept.answered_at + ttl
+            until = kept.answered_at + keeping.seconds
             kept = replace(kept, fresh_until=until, keep_until=until)
             await self._store.save(key, kept)
             return whole, kept
@@ -148,7 +163,8 @@ class Cache:
 
     async def _keep(self, ask: Ask, scope: str | None, key: str, whole: Whole, requested_at: float) -> Stored | None:
         """Keep an answer that may be kept, in place of the one before; drop the one before where it may not."""
-        if not freshness.may_store(ask.method, ask.headers, whole.status, whole.headers):
+        may_store = freshness.may_store(ask.method, ask.headers, whole.status, whole.headers)
+        if not may_store or ask.is_repeated_in(whole.headers, whole.body):
             if whole.status < min(_STANDS_IN_FOR):
                 await self._store.forget(key)
             return None

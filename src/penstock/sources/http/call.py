@@ -53,6 +53,8 @@ class Call:
     limits: Limits
     now: Callable[[], float]
     """The time in seconds since 1970, for what a server says in dates."""
+    own_auth: bool = False
+    """A 401 is the caller's own affair."""
     passed: list[str] = field(default_factory=list)
     """The addresses that led on, without secrets."""
     status: int | None = None
@@ -158,7 +160,7 @@ class Call:
         grant, self._grant = self._grant, None
         if grant is None:
             return
-        outcome = signal_of(self.status, problem)
+        outcome = signal_of(self.status, problem, park_seconds=self.park_seconds, own_auth=self.own_auth)
         verdict = Verdict(
             outcome, self.park_seconds, self.status, self.sent_bytes, self.received_bytes, round(self.seconds, 6)
         )

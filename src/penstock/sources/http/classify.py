@@ -9,7 +9,7 @@ Permanent
   Blocked           the guard forbids the address
   TooLarge          more than the limits allow
   Undecodable       a body that is not what its headers say
-Throttled           429 or 503 with a time to come back
+Throttled           429, 503, and 403 where a limit is spent: with a time to come back
 AuthFailed          401, 403
 """
 
@@ -23,9 +23,10 @@ from penstock.redaction import redact
 SHOWN_BODY_CHARS: Final = 200
 _LOOKED_AT_CHARS: Final = 4_096
 
-UNAUTHORISED: Final = frozenset({401, 403})
+UNAUTHORISED: Final = 401
+FORBIDDEN: Final = 403
 RETRYABLE: Final = frozenset({408, 409, 425, 429})
-BUSY: Final = frozenset({429, 503})
+BUSY: Final = frozenset({FORBIDDEN, 429, 503})
 SUCCESSES: Final = range(200, 300)
 SERVER_ERRORS: Final = range(500, 600)
 
@@ -102,13 +103,18 @@ def from_status(  # noqa: PLR0913  the facts of an answer, each with a name
     if status in SUCCESSES:
         return None
     message = f"{what} answered {status}{_excerpt(body)}."
-    if status in UNAUTHORISED:
+    if refuses_credential(status, park_seconds):
         return AuthFailed(message, credential=credential, shared=shared)
     if status in BUSY and park_seconds is not None:
         return Throttled(message, after=park_seconds)
     if status in RETRYABLE or status in SERVER_ERRORS:
         return ServerFailed(message, status=status)
     return Rejected(message, status=status)
+
+
+def refuses_credential(status: int, park_seconds: float | None) -> bool:
+    """Whether a status speaks of the credential. Some servers say 403 where only a limit is spent, with a time."""
+    return status == UNAUTHORISED or (status == FORBIDDEN and park_seconds is None)
 
 
 def _excerpt(body: str) -> str:

@@ -15,7 +15,7 @@ from penstock.errors import InvalidValue
 from penstock.sources.http import background
 from penstock.sources.http import body as bodies
 from penstock.sources.http.ask import Ask, Headers, Params, ask
-from penstock.sources.http.caching import Cache
+from penstock.sources.http.caching import Cache, Keeping
 from penstock.sources.http.gate import OPEN, Gate
 from penstock.sources.http.guard import Guard
 from penstock.sources.http.limits import Limits
@@ -48,6 +48,10 @@ class Options(TypedDict, total=False):
     """Serve a reply to this very request that is not older than this, whatever its headers say."""
     parser_version: str
     """Part of the key of a reply that is kept by `ttl`: a new parser asks anew."""
+    keep_missing: bool
+    """Keep a 404 or 410 by `ttl` as well: that there is nothing is an answer too."""
+    own_auth: bool
+    """A 401 is the caller's own affair, who asks again with another token: the gate hears nothing of it."""
 
 
 class StreamOptions(TypedDict, total=False):
@@ -86,7 +90,7 @@ class Http:
 
     async def arequest(self, method: str, url: str, **options: Unpack[Options]) -> Reply:
         """Make one call and return its reply, whatever its status; see `Reply.raise_for_status`."""
-        call = self._call(options.get("limits"))
+        call = self._call(options.get("limits"), own_auth=options.get("own_auth", False))
         asked = self._ask(method, url, options)
         scope = options.get("scope") or self._scope
         ttl = options.get("ttl")
@@ -98,7 +102,7 @@ class Http:
         async def work() -> tuple[Ask, Whole]:
             if ttl is None:
                 return await call.follow(asked, fetch)
-            return await self._kept_for(asked, call, scope, ttl, options.get("parser_version", ""))
+            return await self._kept_for(asked, call, scope, ttl, options)
 
         last, whole = await self._governed(call, asked.what, work)
         return self._reply(call, last, whole)
@@ -179,7 +183,7 @@ class Http:
             await call.leave(problem)
 
     async def _kept_for(
-        self, asked: Ask, call: Call, scope: str | None, ttl: Duration, parser_version: str
+        self, asked: Ask, call: Call, scope: str | None, ttl: Duration, options: Options
     ) -> tuple[Ask, Whole]:
         """The reply to this very request, redirects and all, if it is young enough; else a new one."""
         longest = seconds(ttl, what="ttl", minimum=0.001)
@@ -193,8 +197,8 @@ class Http:
             last, whole = await call.follow(one, call.fetch)
             return whole
 
-        fetch = self._cache.fetch_for
-        whole = await fetch(asked, whole_call, scope=scope, ttl=longest, parser_version=parser_version)
+        keeping = Keeping(longest, options.get("parser_version", ""), missing=options.get("keep_missing", False))
+        whole = await self._cache.fetch_for(asked, whole_call, scope=scope, keeping=keeping)
         return last, whole
 
     def _ask(self, method: str, url: str, options: Options) -> Ask:
@@ -210,11 +214,11 @@ class Http:
             content=options.get("content"),
         )
 
-    def _call(self, limits: Limits | None) -> Call:
+    def _call(self, limits: Limits | None, *, own_auth: bool = False) -> Call:
         """A call that has not begun."""
         from penstock.sources.http.call import Call  # noqa: PLC0415  see above
 
-        return Call(self._transport(), self._guard, self._gate, limits or self._limits, self._cache.now)
+        return Call(self._transport(), self._guard, self._gate, limits or self._limits, self._cache.now, own_auth)
 
     def _transport(self) -> Transport:
         """The connections of this loop."""

@@ -9,7 +9,13 @@ from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
 from penstock.errors import AuthFailed, RunError
-from penstock.sources.http.classify import SERVER_ERRORS, UNAUTHORISED, NotSent, OutcomeUnknown
+from penstock.sources.http.classify import (
+    SERVER_ERRORS,
+    UNAUTHORISED,
+    NotSent,
+    OutcomeUnknown,
+    refuses_credential,
+)
 
 Signal = Literal["ok", "failed", "ignored", "auth"]
 
@@ -64,12 +70,14 @@ OPEN: Final[Gate] = _OpenGate()
 """The gate that lets all pass."""
 
 
-def signal_of(status: int | None, problem: BaseException | None) -> Signal:
-    """Return what a status, or the lack of one, says about the server."""
+def signal_of(
+    status: int | None, problem: BaseException | None, *, park_seconds: float | None = None, own_auth: bool = False
+) -> Signal:
+    """Return what a status, or the lack of one, says about the server; with `own_auth` a 401 says nothing."""
     if isinstance(problem, NotSent | OutcomeUnknown):
         return "failed"
-    if isinstance(problem, AuthFailed) or status in UNAUTHORISED:
-        return "auth"
+    if isinstance(problem, AuthFailed) or (status is not None and refuses_credential(status, park_seconds)):
+        return "ignored" if own_auth and status == UNAUTHORISED else "auth"
     if problem is not None and not isinstance(problem, RunError):
         return "ignored"  # cancelled, or a fault of our own
     if status is None:

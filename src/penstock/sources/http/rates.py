@@ -9,12 +9,16 @@ from email.utils import parsedate_to_datetime
 from typing import Final
 
 LONGEST_PARK_SECONDS: Final = 86_400.0
+SPENT_SECONDS: Final = 60.0
+"""How long to stay away where a request is refused because a limit is spent, and nobody says until when."""
 _EPOCH_FROM: Final = 1_000_000_000
 """A reset beyond this is a time since 1970; below it is a length."""
 _EPOCH_MS_FROM: Final = 1_000_000_000_000
 _LONGEST_DATE_CHARS: Final = 60
 _LONGEST_FIELD_CHARS: Final = 2_000
 _TOO_MANY: Final = 429
+_SPENT: Final = frozenset({403, _TOO_MANY})
+"""How servers refuse a request that is over their limit."""
 _REFUSALS: Final = 400
 
 _NUMBER: Final = re.compile(r"\s*([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*")
@@ -33,6 +37,8 @@ def park_seconds(status: int, headers: Mapping[str, str], now: float) -> float |
     waits = [_spent(headers, at, refused=status == _TOO_MANY), _draft(headers, refused=status == _TOO_MANY)]
     if status >= _REFUSALS:  # with a success it is about one item: when to ask for it again
         waits.insert(0, retry_after(headers.get("retry-after"), at))
+    if status in _SPENT and _is_spent_without_end(headers):
+        waits.append(SPENT_SECONDS)
     return next((wait for wait in waits if wait is not None), None)
 
 
@@ -65,6 +71,12 @@ def _spent(headers: Mapping[str, str], now: float, *, refused: bool) -> float | 
         if reset is not None and (remaining == 0 or (refused and remaining is None)):
             return _clamped(_until(reset, now))
     return None
+
+
+def _is_spent_without_end(headers: Mapping[str, str]) -> bool:
+    """Whether a server says that nothing is left, and not when there will be more."""
+    silent = [prefix for prefix in _PREFIXES if f"{prefix}reset" not in headers]
+    return any(_number(headers.get(f"{prefix}remaining")) == 0 for prefix in silent)
 
 
 def _draft(headers: Mapping[str, str], *, refused: bool) -> float | None:

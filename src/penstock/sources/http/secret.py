@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NoReturn, Self
@@ -90,19 +90,36 @@ def remember_credentials(headers: Mapping[str, str]) -> None:
     """Mask from now on what these headers prove themselves with."""
     for name in ("authorization", "proxy-authorization"):
         if value := headers.get(name):
-            word = _SCHEME_WORD.match(value)
-            Secret(word[1] if word else value)
+            for proof in proofs_in(value):
+                Secret(proof)
     for pair in headers.get("cookie", "").split(";"):
         if value := pair.partition("=")[2].strip():
             Secret(value)
 
 
+def proofs_in(value: str) -> list[str]:
+    """What a header proves itself with: without the word that names its kind, and the password of a packed pair too."""
+    word = _SCHEME_WORD.match(value)
+    proof = word[1] if word else value
+    if not value.lower().startswith("basic "):
+        return [proof]
+    try:
+        return [proof, b64decode(proof).decode().partition(":")[2]]
+    except ValueError:
+        return [proof]
+
+
+def hidden_parameters(query: str) -> list[str]:
+    """The values of parameters whose name says that they are secret, as they are written."""
+    pairs = _QUERY_PAIR.findall(f"?{query}")
+    return [value for _, name, value in pairs if value and _HIDDEN_PARAMETER.search(unquote(name))]
+
+
 def remember_parameters(query: str) -> None:
-    """Mask from now on the values of parameters whose name says that they are secret."""
-    for _, name, value in _QUERY_PAIR.findall(f"?{query}"):
-        if _HIDDEN_PARAMETER.search(unquote(name)) and value:
-            Secret(unquote(value))
-            remember(value)
+    """Mask them from now on."""
+    for value in hidden_parameters(query):
+        Secret(unquote(value))
+        remember(value)
 
 
 def shown_url(url: str) -> str:

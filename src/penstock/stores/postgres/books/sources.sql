@@ -86,6 +86,17 @@ returning s.key, s.enabled, s.interval_us, s.burst, s.concurrency, s.budget, s.b
     s.granted, s.tickets, s.held, s.spent, s.spent_day, s.paused_until, s.parked_until, s.open_until, s.probe_id,
     s.probe_fence, s.probe_until, s.asked_at;
 
+-- name: claimed
+-- What a job got with its claim, for a run in another process than its claim: the number of its permit, when it begins at
+-- the latest, counted from the claim, and how long ago the claim was. Nothing where its permit is gone.
+select coalesce(p.ticket, 0),
+    greatest(0, least(:patience_us::bigint, s.met_until - s.burst * s.interval_us - :leased_at::bigint)),
+    penstock_now(:now::bigint) - :leased_at::bigint
+from penstock_sources s left join penstock_source_permits p
+    on p.source = s.key and p.holder = :id::uuid and p.fence = :fence::bigint
+where s.key = :key and (s.concurrency is null or p.ticket is not null)
+order by p.ticket limit 1;
+
 -- name: leave
 -- What an answer says about the server, and the permit back. Only the probe closes a breaker, or opens it for longer.
 with gone as (

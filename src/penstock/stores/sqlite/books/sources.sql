@@ -78,6 +78,16 @@ select s.key, s.tickets - s.granted + told.place, told.id, told.fence, :now + :l
 from told cross join penstock_sources s
 where s.key = :key and s.concurrency is not null and told.place <= s.granted and changes() = 1;
 
+-- name: claimed
+-- What a job got with its claim, for a run in another process than its claim: the number of its permit, when it begins at
+-- the latest, counted from the claim, and how long ago the claim was. Nothing where its permit is gone.
+select coalesce(p.ticket, 0), max(0, min(:patience_us, s.met_until - s.burst * s.interval_us - :leased_at)),
+    :now - :leased_at
+from penstock_sources s left join penstock_source_permits p
+    on p.source = s.key and p.holder = :id and p.fence = :fence
+where s.key = :key and (s.concurrency is null or p.ticket is not null)
+order by p.ticket limit 1;
+
 -- name: leave
 -- What an answer says about the server, and the permit back. Only the probe closes a breaker, or opens it for longer.
 update penstock_sources as s

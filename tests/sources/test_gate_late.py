@@ -1,0 +1,97 @@
+"""Rights that are used late: not once the source was closed, and for as long as nobody else has their place."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from penstock.errors import Throttled
+
+
+def test_a_right_that_still_waits_is_void_once_the_source_is_closed(bench, app, shop):
+    files = shop(rate="5/s", burst=1, concurrency=5)
+    bench.use(app)
+    files.row()
+
+    async def closed_meanwhile():
+        await files.gate.enter()
+        waiting = asyncio.create_task(files.gate.enter())
+        while app.store.sources.standing("files").tickets < 2:  # noqa: ASYNC110 - a row, not an event
+            await asyncio.sleep(0.01)
+        app.store.sources.pause("files", actor="ops", reason="enough")
+        await waiting
+
+    with pytest.raises(Throttled, match="paused"):
+        asyncio.run(closed_meanwhile())
+    assert files.row().standing.held == 1
+
+
+def test_a_job_that_meets_a_gate_which_closed_after_its_claim_waits_and_burns_no_attempt(
+    bench, app, shop, outside, monkeypatch
+):
+    monkeypatch.setattr("penstock.sources.gate.YOUNG_SECONDS", 0.0)
+    files = shop()
+
+    @app.task(source=files)
+    def fetch(name: str) -> int:
+        files.pause(seconds=60)
+        return files.get(f"{outside.url}/files/{name}?size=10").status
+
+    bench.use(app)
+    handle = fetch.enqueue("a")
+    bench.drain()
+
+    row = bench.store.listing.get(handle.id, None)
+    assert (row.waiting_on, row.attempts, row.deferrals) == ("source:files:paused", 0, 1)
+    assert outside.books.count(service="files") == 0
+
+
+def test_a_probe_is_not_shut_out_by_its_own_breaker(bench, app, shop, outside, monkeypatch):
+    monkeypatch.setattr("penstock.sources.gate.YOUNG_SECONDS", 0.0)
+    files = shop(breaker="1 failure / 5 min")
+    bench.use(app)
+    outside.faults.add("status", code=500)
+    files.get(f"{outside.url}/files/a?size=10")
+    bench.advance("5 min")
+
+    assert files.get(f"{outside.url}/files/a?size=10").status == 200
+    assert files.row().standing.breaker == "closed"
+
+
+def test_what_a_claim_got_from_a_slow_rate_holds_until_the_next_place(bench, app, shop, monkeypatch):
+    """A task may work for long before its first request: to ask anew would need a place that nobody has for an hour."""
+    monkeypatch.setattr("penstock.sources.gate.FRESH_SECONDS", -1.0)
+    files = shop(rate="1/h")
+
+    @app.task(source=files)
+    def fetch() -> str:
+        with files.enter():
+            return "through"
+
+    bench.use(app)
+    handle = fetch.enqueue()
+    bench.drain()
+
+    assert handle.result(0) == "through"
+    assert files.row().standing.tickets == 1
+
+
+def test_a_run_that_found_no_permit_looks_again_soon(bench, app, shop, monkeypatch):
+    """A permit may be freed while the job is on its way back to the queue: then nobody wakes it."""
+    monkeypatch.setattr("penstock.sources.gate.PATIENCE_SECONDS", 0.0)
+    files = shop(concurrency=1)
+
+    @app.task()
+    def fetch() -> None:
+        with files.enter():
+            pass
+
+    bench.use(app)
+    handle = fetch.enqueue()
+    with files.enter():
+        bench.drain()
+        row = bench.store.listing.get(handle.id, None)
+
+    assert row.waiting_on == "source:files:permits"
+    assert row.run_at - bench.clock.now() == 500_000
