@@ -15,8 +15,8 @@ import penstock
 MENU = Path(penstock.__file__)
 PROMISED = {
     "AuthFailed", "Bury", "Cancel", "Cancelled", "Concurrency", "Context", "Done", "Handle", "Job", "JobFailed",
-    "LeaseLost", "Penstock", "PenstockError", "Permanent", "Principal", "Retry", "Retryable", "Skip", "Snooze", "Source",
-    "StageMachine", "State", "Task", "Throttled", "Tx", "UniqueBy", "__version__",
+    "LeaseLost", "Penstock", "PenstockError", "Permanent", "Principal", "Retry", "Retryable", "Skip", "Snooze",
+    "Source", "StageMachine", "State", "Task", "Throttled", "Tx", "UniqueBy", "__version__",
 }  # fmt: skip
 
 

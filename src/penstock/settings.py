@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.errors import InvalidValue
-from penstock.redaction import redact
+from penstock.redaction import MASK, redact
 
 DAY = 86400.0
 _SWITCH = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
@@ -61,6 +61,19 @@ FIGURES: tuple[Figure, ...] = (
     ),
     _figure("cache_enabled", True, "whether answers of sources are kept at all", "CACHE_ENABLED"),  # noqa: FBT003 - its default
     _figure("log_format", "text", "text for people, json for programs"),
+    _figure("apify_token", None, "the token of the Apify account that pays for runs", "APIFY_TOKEN", secret=True),
+    _figure("apify_base_url", "https://api.apify.com", "where Apify answers", "APIFY_BASE_URL"),
+    _figure("airbyte_base_url", "https://api.airbyte.com/v1", "where Airbyte answers", "AIRBYTE_BASE_URL"),
+    _figure(
+        "airbyte_api_token",
+        None,
+        "a token for Airbyte; client credentials are better",
+        "AIRBYTE_API_TOKEN",
+        secret=True,
+    ),
+    _figure("airbyte_client_id", None, "the client that asks Airbyte for tokens", "AIRBYTE_CLIENT_ID"),
+    _figure("airbyte_client_secret", None, "the secret of that client", "AIRBYTE_CLIENT_SECRET", secret=True),
+    _figure("airbyte_workspace_id", None, "the workspace whose syncs are polled", "AIRBYTE_WORKSPACE_ID"),
 )
 
 
@@ -77,6 +90,8 @@ class Setting:
         """The value as people may see it."""
         if self.value is None:
             return ""
+        if self.figure.secret and "://" not in str(self.value):
+            return MASK
         if self.figure.secret:
             return redact(str(self.value).split("?", 1)[0])
         return str(self.value)

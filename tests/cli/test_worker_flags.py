@@ -127,7 +127,7 @@ def test_the_poll_interval_is_the_longest_sleep_of_an_idle_worker(worker, store)
     looks = set()
 
     def has_looked_often():
-        asked = "select pid, query_start::text from pg_stat_activity where query = 'commit'"
+        asked = "select pid, query_start::text from pg_stat_activity where query like 'with recursive%'"
         looks.update(rows(store, f"{asked} and pid <> pg_backend_pid()"))
         return len(looks) >= 100
 

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from penstock.apps import APPLICATIONS
 from penstock.cli.exits import Exit
 from penstock.cli.findings import leave_by, show
 from penstock.cli.output import Table
@@ -16,6 +17,7 @@ from penstock.stores.opening import open_database
 
 if TYPE_CHECKING:
     from penstock.cli.site import Site
+    from penstock.stores.store import Store
 
 DIALECTS = ("sqlite", "postgres")
 
@@ -23,28 +25,36 @@ command = Noun("db", help="The schema of the database.")
 
 
 @command.command("migrate")
+@click.argument("applications", nargs=-1, type=click.Choice(sorted(APPLICATIONS)))
 @click.option("--sql", is_flag=True, help="Print the whole schema as SQL that psql can run, and connect to nothing.")
 @click.option("--dialect", type=click.Choice(DIALECTS), help="With --sql: for this database instead of the one in use.")
 @click.pass_obj
-def migrate(site: Site, *, sql: bool, dialect: str | None) -> None:
-    """Apply the migrations that are missing, in one transaction and under a lock."""
+def migrate(site: Site, applications: tuple[str, ...], *, sql: bool, dialect: str | None) -> None:
+    """Apply the migrations that are missing, each chain in one transaction and under a lock.
+
+    The engine's, those of the APPLICATIONS named, and those that the app needs, where one is named.
+    """
+    packages = _packages(site, applications)
     if sql:
         chosen = dialect or ("sqlite" if urlsplit(site.database_url).scheme.startswith("sqlite") else "postgres")
-        text = migrations.printed(chosen)
+        text = "\n".join(migrations.printed(chosen, package) for package in packages)
         site.out.show({"dialect": chosen, "sql": text}, text.rstrip("\n"))
         return
     database = open_database(site.database_url)
     try:
-        count = migrations.migrate(database)
+        counts = {package: migrations.migrate(database, package) for package in packages}
     finally:
         database.close()
-    chain = migrations.chain_of(migrations.ENGINE, database.dialect)
-    applied = chain[len(chain) - count :]
-    document = {"version": len(chain), "applied": [{"number": one.number, "name": one.name} for one in applied]}
-    told = [f"applied {one.number:04} {one.name}" for one in applied]
-    site.out.show(
-        document, *told, f"The schema is at version {len(chain)}." if told else "The schema is current already."
-    )
+    applied = [
+        {"schema": _short(package), "number": one.number, "name": one.name}
+        for package, count in counts.items()
+        if count
+        for one in migrations.chain_of(package, database.dialect)[-count:]
+    ]
+    version = len(migrations.chain_of(migrations.ENGINE, database.dialect))
+    told = [f"applied {one['schema']} {one['number']:04} {one['name']}" for one in applied]
+    last = f"The schema is at version {version}." if told else "The schema is current already."
+    site.out.show({"version": version, "applied": applied}, *told, last)
 
 
 @command.command("status")
@@ -52,20 +62,36 @@ def migrate(site: Site, *, sql: bool, dialect: str | None) -> None:
 def status(site: Site) -> None:
     """Say how far the schema has come. Nothing is changed."""
     store = site.untouched
-    if store is None:
-        known = len(migrations.chain_of(migrations.ENGINE, "sqlite"))
-        applied = 0
-    else:
-        state = migrations.status(store.database)
-        applied, known = state.applied, state.known
-    current = applied == known
-    told = "current" if current else "not there yet" if applied == 0 else "behind"
+    chains = [_status(store, package) for package in _packages(site, ())]
+    rows = [(_short(one.chain), one.applied, one.known, _told(one)) for one in chains]
+    applied, known = sum(one.applied for one in chains), sum(one.known for one in chains)
     site.out.show(
-        {"applied": applied, "known": known, "current": current},
-        Table(("schema", "applied", "known", "status"), [("engine", applied, known, told)]),
+        {"applied": applied, "known": known, "current": applied == known},
+        Table(("schema", "applied", "known", "status"), rows),
     )
-    if not current:
+    if applied != known:
         site.out.next_step("penstock db migrate")
+
+
+def _status(store: Store | None, package: str) -> migrations.Status:
+    """How far a chain has come; where there is no database yet, nowhere."""
+    if store is None:
+        return migrations.Status(package, 0, len(migrations.chain_of(package, "sqlite")))
+    return migrations.status(store.database, package)
+
+
+def _told(chain: migrations.Status) -> str:
+    return "current" if chain.current else "not there yet" if chain.applied == 0 else "behind"
+
+
+def _packages(site: Site, applications: tuple[str, ...]) -> list[str]:
+    """The chains in question, the engine's first."""
+    named = [APPLICATIONS[name] for name in applications]
+    return list(dict.fromkeys([migrations.ENGINE, *named, *site.penstock.tables]))
+
+
+def _short(package: str) -> str:
+    return "engine" if package == migrations.ENGINE else package.rpartition(".")[2]
 
 
 @command.command("verify")

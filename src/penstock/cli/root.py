@@ -27,6 +27,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "effect": ("effects", "What runs did through the ledger."),
     "workers": ("workers", "Who works here."),
     "top": ("top", "Watch queues, workers, throughput and failures, live."),
+    "brand": ("brands", "Brands: compile what their sources say; each paid run is bought once."),
+    "sync": ("syncs", "Syncs: the Airbyte connections of many tenants, each at its cadence."),
     "sandbox": ("sandbox", "A stand-in for the outside world, on this machine."),
     "settings": ("figures", "Every figure, its value, and where it came from."),
     "db": ("db", "The schema of the database."),

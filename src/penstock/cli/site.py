@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from penstock.cli.output import Out
 
@@ -71,6 +71,12 @@ class Site:
         if self._said_app or (self.settings["app"] and not self.said_database):
             return self.app
         return self._opened.enter_context(closing(Penstock(str(self.settings["database_url"]))))
+
+    def application(self, name: str) -> Any:
+        """An application by its name: the one that the named app has, else one on the bare database."""
+        from penstock.apps.application import application  # noqa: PLC0415 - as above
+
+        return application(name, self.penstock)
 
     @property
     def database_url(self) -> str:

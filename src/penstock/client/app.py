@@ -35,6 +35,7 @@ from penstock.engine.words import Duration, us
 from penstock.errors import InvalidValue, Refused, UnknownTask
 from penstock.settings import Settings
 from penstock.stores.borrowed import borrow
+from penstock.stores.opening import prepare
 from penstock.stores.store import Store
 
 if TYPE_CHECKING:
@@ -84,6 +85,9 @@ class Penstock:
         self.tasks: dict[str, Task[..., Any]] = {}
         self.schedules: dict[str, tuple[ScheduleSpec, NewJob]] = {}
         self.sources: dict[str, Source] = {}
+        self.applications: dict[str, Any] = {}
+        """What stands on this app, by name: each is the application's own object."""
+        self._tables: list[str] = []
 
     @property
     def database_url(self) -> str:
@@ -96,12 +100,24 @@ class Penstock:
         if self._store is None:
             with self._opening:
                 if self._store is None:
-                    self._store = Store.open(self.database_url, clock=self._clock)
+                    self._store = Store.open(self.database_url, clock=self._clock, tables=self._tables)
         return self._store
 
     def store_on(self, connection: Any) -> Store:
         """The memory seen through a connection of the caller, or this app's own where none is given."""
         return self.store if connection is None else Store(borrow(connection, self.store.database))
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The packages of applications whose tables this app needs."""
+        return tuple(self._tables)
+
+    def add_tables(self, package: str) -> None:
+        """Need the tables of an application: they are there when the database is opened, or said to be missing."""
+        if package not in self._tables:
+            self._tables.append(package)
+            if self._store is not None:
+                prepare(self._store.database, (package,))
 
     def task(  # noqa: PLR0913 - the options of a task, each with a name
         self,

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from penstock.client.task import Task
     from penstock.engine.stages import StageMachine
     from penstock.stores.connection import Connection, Row
+    from penstock.stores.store import Store
 
 P = ParamSpec("P")
 
@@ -17,25 +18,31 @@ class Tx:
     """An open transaction that holds the job. Do no I/O here: the database waits, and may ask for it again."""
 
     def __init__(self, connection: Connection, context: Context) -> None:
-        self._connection = connection
+        self.connection = connection
+        """For the books of an application."""
         self._context = context
 
     @property
     def dialect(self) -> str:
         """`sqlite` or `postgres`, for SQL that differs."""
-        return self._connection.dialect
+        return self.connection.dialect
+
+    @property
+    def store(self) -> Store:
+        """The memory that this transaction belongs to."""
+        return self._context.store
 
     def execute(self, sql: str, params: Any = None) -> list[Row]:
         """Run a statement of your own and return its rows, with the parameter style of the driver."""
-        return self._connection.execute(sql, params)
+        return self.connection.execute(sql, params)
 
     def enqueue(self, task: Task[P, Any], *args: P.args, **kwargs: P.kwargs) -> str:
         """Enqueue a job that exists if and only if this transaction commits, and return its id."""
         lease = self._context.job
         job = task.using(tenant=lease.tenant, correlation_id=lease.correlation_id or lease.id).build(args, kwargs)
-        (made,) = self._context.store.jobs.enqueue_on(self._connection, [job])
+        (made,) = self._context.store.jobs.enqueue_on(self.connection, [job])
         return made.id
 
     def stage(self, to: str, machine: StageMachine) -> str:
         """Move the stage of the job's object, with the rows that make it true."""
-        return self._context.store.effects.move_on(self._connection, self._context.job, machine, to)
+        return self._context.store.effects.move_on(self.connection, self._context.job, machine, to)

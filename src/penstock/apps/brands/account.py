@@ -1,0 +1,51 @@
+"""The Apify account that pays for runs, behind one gate for the whole fleet."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Final
+
+from penstock.apps.brands.last_out import LastOut
+from penstock.apps.brands.model_account import policy_for
+from penstock.errors import Refused
+from penstock.settings import Settings
+from penstock.sources.apify import Apify
+from penstock.sources.http import Secret
+
+if TYPE_CHECKING:
+    from penstock.client.app import Penstock
+
+SOURCE: Final = "apify"
+REQUESTS_AT_ONCE: Final = 32
+
+
+class Account:
+    """Whoever speaks to Apify enters here."""
+
+    def __init__(self, app: Penstock, settings: Settings | None = None) -> None:
+        known = settings or Settings.load()
+        self._token = None if known["apify_token"] is None else Secret(str(known["apify_token"]))
+        self._base_url = str(known["apify_base_url"])
+        self.source = app.source(
+            SOURCE,
+            account="brands",
+            concurrency=REQUESTS_AT_ONCE,
+            credential=self._token,
+            policy=policy_for(self._base_url),
+        )
+        self._doors = LastOut(self.source.http)
+
+    def require_token(self) -> Secret:
+        """The token; refused where there is none, before anything is begun."""
+        if self._token is None:
+            message = "There is no token for Apify, so that no run can be paid for."
+            raise Refused(message, hint="Set APIFY_TOKEN where this runs, for the workers too.")
+        return self._token
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[Apify]:
+        """The client, for as long as it is entered."""
+        token = self.require_token()
+        async with self._doors.enter() as http:
+            yield Apify(http, token, self._base_url, credential=self.source.key, shared=True)

@@ -1,0 +1,34 @@
+"""What became of the sources of a compile: written once, beside the event that tells of it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Final
+
+from penstock.apps.brands.evidence import SourceOutcome
+from penstock.errors import Cancelled
+from penstock.events import Event
+
+if TYPE_CHECKING:
+    from penstock.apps.tables import Writing
+
+COMPILE_REQUESTED: Final = "brand.compile_requested"
+SOURCE_SETTLED: Final = "brand.source_settled"
+COMPILED: Final = "brand.compiled"
+COMPILE_FAILED: Final = "brand.compile_failed"
+REMOVED: Final = "brand.removed"
+
+
+def hold(writing: Writing, tenant: str, brand_id: str) -> None:
+    """Be the only one that writes for a brand until the transaction ends; nobody writes for one that is removed."""
+    if not writing.run("brands.hold", tenant=tenant, id=brand_id):
+        raise Cancelled("The brand is being removed.")
+
+
+def record(writing: Writing, tenant: str, compile_run_id: str, told: SourceOutcome, job_id: str | None) -> None:
+    """Write what became of a source of a compile; where something is recorded already, that stands."""
+    row = asdict(told)
+    del row["source"]
+    if writing.run("sources.record", tenant=tenant, compile_run_id=compile_run_id, **row):
+        data = {"compile_run_id": compile_run_id, **asdict(told)}
+        writing.tell(Event(SOURCE_SETTLED, tenant, job_id, data=data))

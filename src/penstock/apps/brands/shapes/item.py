@@ -1,0 +1,144 @@
+"""One normalized item, and how its fields are read from what an actor gives: any field may be of any type."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from penstock.clock import SECOND, Instant
+from penstock.engine.payload import clip
+from penstock.errors import InvalidValue
+from penstock.sources.dates import read_date
+from penstock.sources.urls import canonical_url
+
+LONGEST_ID_CHARS: Final = 300
+LONGEST_BODY_BYTES: Final = 32 * 1024
+LONGEST_LINE_BYTES: Final = 1_000
+MOST_LISTED: Final = 100
+LARGEST_COUNT: Final = 2**53
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_LINK: Final = re.compile(r"https?://[^\s<>\"']{4,2000}")
+
+
+class Unfit(Exception):
+    """An item that cannot be used: a reason to count by, and a detail for whoever looks."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.detail = detail
+
+
+@dataclass(frozen=True, slots=True)
+class Normalized:
+    """What an item says, in our words."""
+
+    external_id: str | None
+    canonical_url: str | None
+    body: str
+    author: str | None = None
+    title: str | None = None
+    published_at: Instant | None = None
+    metrics: dict[str, int] = field(default_factory=dict)
+    media: list[str] = field(default_factory=list)
+    hashtags: list[str] = field(default_factory=list)
+
+
+def identity(item: Mapping[str, Any], *names: str) -> str:
+    """The id of an item under the first of these names that has one."""
+    for name in names:
+        value = item.get(name)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        if isinstance(value, str) and value.strip():
+            if len(value) > LONGEST_ID_CHARS or not value.isprintable():
+                raise Unfit("bad_external_id", f"{name} is no id: it is too long or cannot be shown")
+            return value.strip()
+    raise Unfit("missing_external_id", f"it has no {' or '.join(names)}")
+
+
+def address(*candidates: object) -> str | None:
+    """The canonical form of the first that is an address."""
+    for one in candidates:
+        if isinstance(one, str) and one:
+            try:
+                return canonical_url(one)
+            except InvalidValue:
+                continue
+    return None
+
+
+def body(value: object) -> str:
+    """A text, without what no database takes, cut where it is very long."""
+    return clip(value, LONGEST_BODY_BYTES).strip() if isinstance(value, str) else ""
+
+
+def line(value: object) -> str | None:
+    """A short text, or None."""
+    return (clip(value, LONGEST_LINE_BYTES).strip() or None) if isinstance(value, str) else None
+
+
+def counts(**values: object) -> dict[str, int]:
+    """The figures among these; one that is hidden or no number is left out."""
+    return {
+        name: int(value)
+        for name, value in values.items()
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= LARGEST_COUNT
+    }
+
+
+def within(item: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """An object within an item; an empty one where there is none."""
+    value = item.get(name)
+    return value if isinstance(value, Mapping) else {}
+
+
+def listed(value: object) -> list[Any]:
+    """A list, not too long; an empty one where there is none."""
+    return list(value[:MOST_LISTED]) if isinstance(value, Sequence) and not isinstance(value, str | bytes) else []
+
+
+def addresses(value: object) -> list[str]:
+    """The addresses of a list."""
+    return [found for one in listed(value) if (found := address(one))]
+
+
+def links_in(text: str) -> list[str]:
+    """The addresses that a text names, each once."""
+    found = (address(one.rstrip(".,;:!?)")) for one in _LINK.findall(text)[:MOST_LISTED])
+    return list(dict.fromkeys(one for one in found if one))
+
+
+def tags(value: object) -> list[str]:
+    """Hashtags without their sign, in small letters, each once."""
+    named = (one.get("name") if isinstance(one, Mapping) else one for one in listed(value))
+    found = (line(one) for one in named)
+    return list(dict.fromkeys(one.removeprefix("#").lower() for one in found if one and one != "#"))
+
+
+def moment(value: object) -> Instant | None:
+    """When something was published; None where nothing is said, and unfit where it cannot be understood."""
+    if value is None or value == "":
+        return None
+    if isinstance(value, str):
+        read, _ = read_date(value)
+        if read is not None:
+            return (read - _EPOCH) // timedelta(microseconds=1)
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < LARGEST_COUNT:
+        return _since_epoch(value)
+    raise Unfit("unreadable_date", f"its date is {str(value)[:80]!r}")
+
+
+def _since_epoch(value: float) -> Instant:
+    """Seconds or milliseconds, by their size: no post is of the year 5000, nor of January 1970."""
+    return round(value * (SECOND // 1000 if value > 1e11 else SECOND))  # noqa: PLR2004  between the two
+
+
+def require_content(item: Mapping[str, Any]) -> None:
+    """Refuse what an actor gives in place of an item that it could not read."""
+    if item.get("error"):
+        told = line(item.get("errorDescription")) or line(item.get("error")) or "no reason given"
+        raise Unfit("error_item", f"the actor says: {told}")

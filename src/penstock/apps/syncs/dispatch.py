@@ -1,0 +1,125 @@
+"""Dispatch: enqueue the syncs that are due, and those that somebody asks for; one for a connection at a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from penstock.apps.syncs.errors import ActiveJobExists, TooSoon
+from penstock.client.context import Context
+from penstock.client.transaction import Tx
+from penstock.clock import SECOND
+from penstock.engine.job import Enqueued
+from penstock.engine.words import spell
+from penstock.errors import DuplicateMismatch, Forbidden, InvalidValue
+
+if TYPE_CHECKING:
+    from penstock.apps.syncs.application import Syncs
+    from penstock.apps.syncs.connections import Connection
+    from penstock.apps.tables import Writing
+    from penstock.client.principal import Principal
+
+PAGE: Final = 200
+MOST_PAGES: Final = 250
+"""At most so many connections are dispatched by one slot; the next one goes on."""
+MOST_POLLS: Final = 1_000
+KEEP_RUNS_US: Final = 90 * 86_400 * SECOND
+"""How long a run is remembered after it was settled: as long as a dead letter that may be requeued."""
+PRUNE_RUNS: Final = 500
+
+
+class Dispatch:
+    """The task `syncs.dispatch`, and the door for people."""
+
+    def __init__(self, syncs: Syncs) -> None:
+        self._syncs = syncs
+
+    def run(self, ctx: Context) -> int:
+        """Enqueue what is due, a page for each transaction, and return how many syncs that are."""
+        ctx.commit("polls", self._watch)
+        ctx.commit("prune", self._prune)
+        dispatched = 0
+        for number in range(MOST_PAGES):
+            count = ctx.commit(f"page:{number}", self._page)
+            dispatched += count
+            if count < PAGE:
+                break
+        return dispatched
+
+    def by_hand(
+        self,
+        connector_id: str,
+        principal: Principal,
+        *,
+        external_account_id: str | None = None,
+        correlation_id: str | None = None,
+        connection: Any = None,
+    ) -> str:
+        """Enqueue a sync that somebody asks for, and return its job. Only support goes below what the plan allows.
+
+        `connection` is a connection of the caller's: the job commits or rolls back with the caller's rows.
+        """
+        if principal.tenant is None:
+            raise Forbidden("A sync is dispatched for one tenant.", hint="Act as that tenant, or as support for it.")
+        found = self._syncs.connections.get(principal.tenant, connector_id)
+        self._check(found, principal, external_account_id)
+        try:
+            made = self._enqueue(found, correlation_id, connection)
+        except DuplicateMismatch as twin:
+            raise ActiveJobExists(connector_id, twin.job_id) from None
+        if not made.created:
+            raise ActiveJobExists(connector_id, made.id)
+        return made.id
+
+    def _enqueue(self, found: Connection, correlation_id: str | None, connection: Any) -> Enqueued:
+        """Write the job, and when the connection is due again; the latter only where the transaction is ours."""
+        task, words = self._syncs.sync_task, (found.connector_id, found.external_account_id)
+        if connection is not None:
+            bound = task.using(tenant=found.tenant, correlation_id=correlation_id, connection=connection)
+            handle = bound.enqueue(*words)
+            return Enqueued(handle.id, handle.created)
+        call = task.using(tenant=found.tenant, correlation_id=correlation_id).call(*words)
+
+        def work(writing: Writing) -> Enqueued:
+            (made,) = writing.enqueue(call)
+            if made.created:
+                named = {"tenant": found.tenant, "connector_id": found.connector_id}
+                writing.each("connections.dispatched", [named])
+            return made
+
+        return self._syncs.tables.transact(work)
+
+    def _check(self, found: Connection, principal: Principal, external_account_id: str | None) -> None:
+        if external_account_id not in {None, found.external_account_id}:
+            why = f"is not the account of the connection {found.connector_id}"
+            raise InvalidValue("external account", external_account_id, why)
+        if not found.enabled:
+            hint = f"Enable it with: penstock sync enable {found.connector_id} --tenant {found.tenant}"
+            raise InvalidValue("connection", found.connector_id, "is disabled", hint=hint)
+        if principal.kind in {"support", "admin"} or found.triggered_at is None:
+            return
+        plan = self._syncs.connections.plan(found.tenant)
+        left = found.triggered_at + plan.floor_us - self._syncs.app.store.now()
+        if left > 0:
+            raise TooSoon(found.connector_id, plan.name, spell(-(-left // SECOND)))
+
+    def _page(self, tx: Tx) -> int:
+        """Enqueue some that are due; each is due again one interval later."""
+        writing = self._syncs.tables.on(tx)
+        due = writing.run("connections.due", task=self._syncs.sync_task.name, limit=PAGE)
+        calls = [self._syncs.sync_task.using(tenant=tenant).call(name, account) for tenant, name, account in due]
+        if calls:
+            writing.enqueue(*calls)
+            writing.each("connections.dispatched", [{"tenant": row[0], "connector_id": row[1]} for row in due])
+        return len(due)
+
+    def _watch(self, tx: Tx) -> int:
+        """See to it that every workspace with runs under way is polled, whatever became of its poll."""
+        writing = self._syncs.tables.on(tx)
+        places = writing.run("runs.unsettled", limit=MOST_POLLS)
+        for credential, workspace_id, tenant in places:
+            writing.enqueue(self._syncs.poll_of(credential, workspace_id, tenant))
+        return len(places)
+
+    def _prune(self, tx: Tx) -> int:
+        """Forget runs that nobody can ask for any more."""
+        return len(self._syncs.tables.on(tx).run("runs.prune", age_us=KEEP_RUNS_US, limit=PRUNE_RUNS))

@@ -1,0 +1,57 @@
+-- Connections on SQLite.
+
+-- name: add
+-- Nothing comes back where the tenant has one of this name, or somebody has this connection of Airbyte.
+insert into syncs_connections (
+    tenant, connector_id, airbyte_id, workspace_id, external_account_id, credential, cadence_us, interval_us, enabled,
+    due_at, created_at, updated_at)
+values (
+    :tenant, :connector_id, :airbyte_id, :workspace_id, :external_account_id, :credential, :cadence_us, :interval_us,
+    :enabled, :now, :now, :now)
+on conflict do nothing
+returning connector_id;
+
+-- name: get
+select tenant, connector_id, airbyte_id, workspace_id, external_account_id, credential, cadence_us, interval_us,
+       enabled, due_at, triggered_at, synced_at, last_run_id
+from syncs_connections where tenant = :tenant and connector_id = :connector_id;
+
+-- name: list
+-- A page of connections after a place, of one tenant or of all.
+select tenant, connector_id, airbyte_id, workspace_id, external_account_id, credential, cadence_us, interval_us,
+       enabled, due_at, triggered_at, synced_at, last_run_id
+from syncs_connections
+where (:tenant is null or tenant = :tenant) and (tenant, connector_id) > (:after_tenant, :after_connector)
+order by tenant, connector_id limit :limit;
+
+-- name: enable
+update syncs_connections set enabled = :enabled, updated_at = :now
+where tenant = :tenant and connector_id = :connector_id
+returning connector_id;
+
+-- name: foreign_credential
+-- Whether another tenant has a connection with this credential.
+select 1 from syncs_connections where credential = :credential and tenant <> :tenant limit 1;
+
+-- name: due
+-- Connections whose time has come and that no active sync stands for, the longest due first.
+select c.tenant, c.connector_id, c.external_account_id
+from syncs_connections c
+where c.enabled and c.due_at <= :now
+  and not exists (select 1 from penstock_jobs j where j.tenant = c.tenant and j.task = :task
+                  and j.unique_key = c.connector_id and j.unique_scope = 'while_active')
+order by c.due_at, c.tenant, c.connector_id limit :limit;
+
+-- name: dispatched
+-- The next sync is due one interval after this one.
+update syncs_connections set due_at = :now + interval_us, updated_at = :now
+where (tenant, connector_id) in (select tenant, connector_id from told);
+
+-- name: triggered
+update syncs_connections
+set triggered_at = :now, last_run_id = max(coalesce(last_run_id, 0), :run_id), updated_at = :now
+where tenant = :tenant and connector_id = :connector_id;
+
+-- name: synced
+update syncs_connections set synced_at = :now, updated_at = :now
+where tenant = :tenant and connector_id = :connector_id;

@@ -1,0 +1,44 @@
+"""What the tests of brands have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.apps.brands.application import Brands
+from penstock.apps.brands.rows import Brand, Connection, PaidRun
+
+TENANT = "acme-inc"
+OTHER = "other-inc"
+POSTS = "apify~instagram-post-scraper"
+VIDEOS = "clockworks~tiktok-scraper"
+STARTS = "/apify/v2/actors/*/runs"
+SIX = (
+    ("instagram", "posts", "acme"),
+    ("instagram", "reels", "acme"),
+    ("tiktok", "profile_videos", "acme"),
+    ("linkedin", "company_posts", "acme"),
+    ("youtube", "channel_videos", "acme"),
+    ("web", "pages", "https://acme.example/"),
+)
+
+
+def connect(brands: Brands, brand: Brand, *sources: tuple[str, str, str], **said: Any) -> list[Connection]:
+    """Connect sources to a brand; without any, its Instagram posts."""
+    wanted = sources or (SIX[0],)
+    return [brands.connect(brand.tenant, brand.id, *source, **said) for source in wanted]
+
+
+def runs_of(brands: Brands, connection: Connection) -> list[PaidRun]:
+    """The runs of a connection, the newest first."""
+    rows = brands.tables.read("runs.of_connection", tenant=connection.tenant, connection_id=connection.id, limit=100)
+    return [PaidRun.of(row) for row in rows]
+
+
+def rows(brands: Brands, sql: str) -> list[tuple[Any, ...]]:
+    """What a statement of the test's own finds."""
+    return brands.app.store.database.read(lambda connection: connection.execute(sql))
+
+
+def count(brands: Brands, table: str) -> int:
+    """How many rows a table has."""
+    return int(rows(brands, f"select count(*) from {table}")[0][0])  # noqa: S608 - a name of ours

@@ -1,0 +1,113 @@
+"""The two books of brands say the same in two dialects, and the database itself keeps what was promised."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+
+import pytest
+
+from penstock.apps.brands.normalizing import normalize
+from penstock.stores.books import book
+from penstock.stores.sqlite.connection import with_table
+from tests.apps.brands.conftest import PACKAGE
+from tests.apps.brands.scenes import TENANT, connect, rows, runs_of
+
+NOUNS = sorted(entry.name.removesuffix(".sql") for entry in (files(PACKAGE) / "sqlite" / "books").iterdir())
+_PARAMETER = {"sqlite": re.compile(r"(?:(?<![:\w]):|\btold\.)([a-z]\w*)"), "postgres": re.compile(r"%\((\w+)\)s")}
+
+
+def parameters(dialect, entry):
+    return {name for statement in entry for name in _PARAMETER[dialect].findall(statement)}
+
+
+@pytest.mark.parametrize("noun", NOUNS)
+def test_a_book_has_the_same_entries_with_the_same_parameters_in_both_dialects(noun):
+    sqlite, postgres = (book(PACKAGE, dialect, noun) for dialect in ("sqlite", "postgres"))
+
+    assert list(sqlite) == list(postgres)
+    differing = {
+        name: found
+        for name in sqlite
+        if (found := parameters("sqlite", sqlite[name]) ^ parameters("postgres", postgres[name]))
+    }
+    assert differing == {}
+
+
+@pytest.mark.parametrize("noun", NOUNS)
+def test_every_statement_can_be_prepared_as_it_stands(brands, noun):
+    database = brands.app.store.database
+    for entry in book(PACKAGE, database.dialect, noun).values():
+        for statement in entry:
+            names = tuple(sorted(parameters(database.dialect, [statement])))
+            told = database.dialect == "sqlite" and "told" in statement
+            text = with_table(statement, names, names) if told else statement
+            database.read(lambda c, s=text, n=names: c.execute(f"explain {s}", {**dict.fromkeys(n), "told": None}))
+
+
+def test_entries_that_nobody_reads_are_not_kept():
+    code = "".join(one.read_text() for one in files(PACKAGE).iterdir() if one.name.endswith(".py"))
+    unread = [f"{noun}.{name}" for noun in NOUNS for name in book(PACKAGE, "sqlite", noun)]
+    unread = [name for name in unread if f'"{name}"' not in code and not name.startswith("removal.")]
+
+    assert unread == []
+
+
+INSERT = (
+    "insert into brands_evidence (tenant, id, brand_id, connection_id, run_id, platform, capability, content_type, "
+    "external_id, canonical_url, body, metrics, media, hashtags, links, observed_at, created_at, updated_at) "
+    "select tenant, '01a1e2ec-def9-72f8-a441-77d89bd465b1', brand_id, connection_id, run_id, {platform}, capability, "
+    "content_type, {external_id}, {url}, body, metrics, media, hashtags, links, 0, 0, 0 from brands_evidence limit 1"
+)
+
+
+@pytest.mark.proves("NM-03")
+@pytest.mark.parametrize(
+    "said",
+    [
+        ("platform", "external_id", "canonical_url"),
+        ("'instagram'", "null", "canonical_url"),
+        ("'instagram'", "''", "canonical_url"),
+        ("'web'", "null", "null"),
+        ("'web'", "null", "''"),
+    ],
+)
+def test_the_database_refuses_a_second_row_for_one_thing_and_one_without_identity(brands, brand, settle, said):
+    connect(brands, brand, settings={"cap": 1})
+    brands.compile(TENANT, brand.id)
+    settle()
+    sql = INSERT.format(**dict(zip(("platform", "external_id", "url"), said, strict=True)))
+
+    with pytest.raises(Exception, match=r"(?i)unique|check"):
+        brands.app.store.database.transact(lambda connection: connection.execute(sql))
+
+
+def test_one_unfinished_run_a_connection_is_kept_by_the_database(brands, brand, bench):
+    (connection,) = connect(brands, brand)
+    brands.compile(TENANT, brand.id)
+    bench.drain()
+    (run,) = runs_of(brands, connection)
+    order = {"id": "01a1e2ec-def9-72f8-a441-77d89bd465b1", "brand_id": brand.id, "connection_id": connection.id}
+
+    with pytest.raises(Exception, match=r"(?i)unique"):
+        brands.tables.write(
+            "runs.order", tenant=TENANT, job_id=run.job_id, actor="a", input="{}", input_hash="h", cap=1, **order
+        )
+
+
+@pytest.mark.proves("NM-06")
+def test_normalizing_says_what_it_created_and_what_it_updated(brands, brand, settle):
+    (connection,) = connect(brands, brand, settings={"cap": 5})
+    brands.compile(TENANT, brand.id)
+    settle()
+    (run,) = runs_of(brands, connection)
+    brands.app.store.database.transact(
+        lambda c: [c.execute(f"delete from brands_evidence{part}") for part in ("_refs", "")]  # noqa: S608 - ours
+    )
+    known = brands.registry.get("instagram", "posts")
+
+    first = brands.tables.transact(lambda writing: normalize(writing, run, known, 3, 0.5))
+    second = brands.tables.transact(lambda writing: normalize(writing, run, known, 5, 0.5))
+
+    assert [(one.created, one.updated) for one in (first, second)] == [(3, 0), (2, 3)]
+    assert rows(brands, "select count(*) from brands_evidence where revision = 2") == [(3,)]

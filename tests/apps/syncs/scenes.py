@@ -1,0 +1,106 @@
+"""A small world for tests of syncs: tenants, connections, an Airbyte on the test's clock, a worker without threads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from penstock import Penstock
+from penstock.apps.syncs.application import Syncs
+from penstock.apps.syncs.connections import Connection, NewConnection
+from penstock.apps.syncs.credentials import Credentials
+from penstock.apps.syncs.limits import Limits
+from penstock.client.principal import Principal
+from penstock.engine.job import Job
+from penstock.engine.transitions import FINAL
+from penstock.events import Event
+from penstock.sandbox import Sandbox
+from penstock.sources.http import Secret
+from penstock.stores import migrations
+from penstock.testing.bench import Bench
+
+PACKAGE = "penstock.apps.syncs"
+QUICK = Limits(api_rate="1000000/min", api_burst=100_000, api_concurrency=100)
+"""The limits of syncs, without those of the API itself: a gate that is waited for takes real time."""
+SECRETS = {name: f"{name}-secret-0001" for name in ("shared", "own-acme", "own-globex")}
+
+
+def vault(name: str) -> Credentials | None:
+    """Every credential that the tests know, each a client of its own."""
+    return Credentials(name, Secret(SECRETS[name]), f"client-{name}") if name in SECRETS else None
+
+
+def support(tenant: str = "acme") -> Principal:
+    return Principal.support("sam", tenant=tenant, reason="ticket 4711")
+
+
+@dataclass
+class World:
+    """What a test of syncs works with."""
+
+    bench: Bench
+    sandbox: Sandbox
+    app: Penstock
+    syncs: Syncs
+
+    @classmethod
+    def open(cls, bench: Bench, sandbox: Sandbox, limits: Limits = QUICK) -> World:
+        """Syncs on a fresh app, on the database and clock of the bench, at the sandbox's Airbyte."""
+        app = Penstock()
+        syncs = Syncs(app, limits=limits, vault=vault, base_url=f"{sandbox.url}/airbyte/v1")
+        migrations.migrate(bench.store.database, PACKAGE)
+        bench.use(app)
+        return cls(bench, sandbox, app, syncs)
+
+    @property
+    def workspace(self) -> str:
+        """The first workspace at Airbyte."""
+        return next(iter(self.sandbox.airbyte.workspaces))
+
+    def connect(self, tenant: str = "acme", name: str = "shop", **said: Any) -> Connection:
+        """A connection of a tenant that Airbyte has as well."""
+        workspace = said.pop("workspace", self.workspace)
+        at_airbyte = said.pop("status", "active")
+        self.sandbox.airbyte.script(add={"name": f"{tenant} {name}", "workspace": workspace, "status": at_airbyte})
+        words: dict[str, Any] = {"external_account_id": f"{tenant}-{name}", "workspace_id": workspace, **said}
+        new = NewConnection(name, self.airbyte_id(tenant, name), **words)
+        return self.syncs.add(tenant, new)
+
+    def airbyte_id(self, tenant: str = "acme", name: str = "shop") -> str:
+        """What Airbyte calls a connection."""
+        known = self.sandbox.airbyte.connections.values()
+        return next(each.id for each in known if each.name == f"{tenant} {name}")
+
+    def dispatch(self, name: str = "shop", tenant: str = "acme", **how: Any) -> str:
+        """Ask for a sync as the tenant, and return its job."""
+        return self.syncs.dispatch(name, Principal.of_tenant(tenant), **how)
+
+    def go(self, length: str = "1 min", times: int = 1) -> None:
+        """Do what is due, then let time pass, so many times; and do what is due then."""
+        for _ in range(times):
+            self.bench.drain()
+            self.bench.advance(length)
+        self.bench.drain()
+
+    def finish(self, job_id: str, length: str = "1 min", most: int = 600) -> Job:
+        """Let time pass until a job is finished."""
+        for _ in range(most):
+            self.go(length)
+            if (job := self.job(job_id)).state in FINAL:
+                return job
+        raise AssertionError(f"After {most} times {length} job {job_id} is {self.job(job_id)}.")
+
+    def job(self, job_id: str) -> Job:
+        return self.bench.store.listing.get(job_id)
+
+    def events(self, job_id: str, name: str) -> list[Event]:
+        """What happened to a job, by name."""
+        return [one for one in self.app.desk().timeline(job_id) if one.name == name]
+
+    def remote(self, tenant: str = "acme", name: str = "shop") -> list[Any]:
+        """The runs that Airbyte has begun for a connection."""
+        return self.sandbox.airbyte.jobs(self.airbyte_id(tenant, name))
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """What a person reads with SQL."""
+        return self.bench.store.database.read(lambda connection: connection.execute(sql))

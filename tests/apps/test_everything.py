@@ -1,0 +1,73 @@
+"""The applications stand side by side on one app, each with its tables, and say what is missing."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from importlib.resources import files
+
+import pytest
+
+from penstock import Penstock
+from penstock.apps import APPLICATIONS
+from penstock.apps.application import application
+from penstock.errors import NotFound, SchemaMismatch
+from penstock.stores import migrations
+from penstock.stores.books import book
+from penstock.stores.opening import open_database
+
+DIALECTS = ("sqlite", "postgres")
+
+
+@pytest.mark.parametrize("name", APPLICATIONS)
+def test_the_tables_of_an_application_are_there_when_its_database_is_opened(database_url, name):
+    with closing(open_database(database_url)) as database:
+        migrations.migrate(database)
+        if database.dialect == "postgres":
+            migrations.migrate(database, APPLICATIONS[name])
+
+    with closing(Penstock(database_url)) as app:
+        application(name, app)
+        assert migrations.status(app.store.database, APPLICATIONS[name]).current
+
+
+def test_postgresql_is_migrated_on_purpose_and_the_refusal_says_how(postgres_url):
+    with closing(open_database(postgres_url)) as database:
+        migrations.migrate(database)
+
+    with closing(Penstock(postgres_url)) as app:
+        application("syncs", app)
+        with pytest.raises(SchemaMismatch, match="tables of syncs") as refusal:
+            _ = app.store
+    assert refusal.value.hint == "Run: penstock db migrate syncs"
+
+
+def test_an_application_that_comes_after_the_database_was_opened_has_its_tables_too(sqlite_url):
+    with closing(Penstock(sqlite_url)) as app:
+        _ = app.store
+        syncs = application("syncs", app)
+
+        assert migrations.status(app.store.database, APPLICATIONS["syncs"]).current
+        assert application("syncs", app) is syncs
+
+
+def test_all_applications_fit_on_one_app():
+    with closing(Penstock("sqlite:///never-opened.db")) as app:
+        for name in APPLICATIONS:
+            application(name, app)
+
+        assert set(app.applications) == set(APPLICATIONS)
+        assert app.tables == tuple(APPLICATIONS.values())
+
+
+def test_an_application_that_does_not_exist_is_not_found(sqlite_url):
+    with closing(Penstock(sqlite_url)) as app, pytest.raises(NotFound):
+        application("weather", app)
+
+
+@pytest.mark.parametrize("package", APPLICATIONS.values())
+def test_both_dialects_of_an_application_have_the_same_books_with_the_same_entries(package):
+    nouns = [sorted(one.name for one in (files(package) / dialect / "books").iterdir()) for dialect in DIALECTS]
+
+    assert nouns[0] == nouns[1]
+    for noun in (name.removesuffix(".sql") for name in nouns[0]):
+        assert list(book(package, "sqlite", noun)) == list(book(package, "postgres", noun))

@@ -1,0 +1,248 @@
+"""`penstock brand` from the first word to the snapshot, against the sandbox, on both databases."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+
+import pytest
+
+from penstock import Penstock
+from penstock.apps import brands
+from penstock.clock import CLOCK_VARIABLE, TESTING_VARIABLE
+from penstock.engine.ids import new_id
+from penstock.sandbox import Clock, Sandbox
+from penstock.testing.bench import Bench
+
+LOOKS = 40
+"""How often the work is looked at again before a test gives up."""
+
+
+@pytest.fixture
+def bench(database_url, tmp_path, monkeypatch):
+    """A worker without threads, whose clock the commands go by too."""
+    monkeypatch.setenv(CLOCK_VARIABLE, str(tmp_path / "penstock-clock"))
+    monkeypatch.setenv(TESTING_VARIABLE, "1")
+    with closing(Bench(database_url, tmp_path)) as bench:
+        yield bench
+
+
+@pytest.fixture
+def sandbox(bench, monkeypatch):
+    with Sandbox(seed=7, clock=Clock(lambda: bench.clock.now() / 1_000_000)) as sandbox:
+        sandbox.apify.longest_wait_seconds = 0
+        monkeypatch.setenv("APIFY_TOKEN", "token-of-mine")
+        monkeypatch.setenv("APIFY_BASE_URL", f"{sandbox.url}/apify")
+        yield sandbox
+
+
+@pytest.fixture
+def brand(bare, bench, sandbox):
+    """The command group on a database that has its tables."""
+    del sandbox
+    assert bare("db", "migrate", "brands", "--database", bench.database_url).code == 0
+    return lambda *words: bare("brand", *words, "--database", bench.database_url)
+
+
+@pytest.fixture
+def acme(brand):
+    """A brand with a source."""
+    brand_id = brand("add", "Acme", "--answer", "what_we_do=We bake bread.").out.strip()
+    assert brand("connect", brand_id, "instagram.posts", "@acme", "--set", "cap=5").code == 0
+    return brand_id
+
+
+@pytest.fixture
+def work(bench):
+    """Work and let time pass until nothing is left to do."""
+
+    def run():
+        app = Penstock()
+        brands.install(app)
+        bench.use(app)
+        for _ in range(LOOKS):
+            bench.drain()
+            if not any(queue.due + queue.parked + queue.running for queue in bench.store.queues.counts()):
+                return
+            bench.advance("10 s")
+        pytest.fail("something is still to be done")
+
+    return run
+
+
+@pytest.fixture
+def compiled(brand, acme, work):
+    """A brand that was compiled."""
+    brand("compile", acme)
+    work()
+    return acme
+
+
+def test_a_brand_is_added_with_its_answers_and_listed(brand, tmp_path):
+    file = tmp_path / "answers.json"
+    file.write_text(json.dumps({"audience": ["cafés"], "tone": "cold"}))
+
+    made = brand("add", "Acme", "--answers", str(file), "--answer", "tone=warm", "--json").json
+
+    assert made["answers"] == {"audience": ["cafés"], "tone": "warm"}
+    assert [one["id"] for one in brand("list", "--json").json["brands"]] == [made["id"]]
+    assert brand("list", "--tenant", "other", "--json").json["brands"] == []
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '"text"'])
+def test_answers_that_are_no_object_are_refused(brand, tmp_path, content):
+    file = tmp_path / "answers.json"
+    file.write_text(content)
+
+    answer = brand("add", "Acme", "--answers", str(file), "--json")
+
+    assert (answer.code, answer.error["code"]) == (2, "invalid_value")
+    assert brand("list", "--json").json["brands"] == []
+
+
+def test_a_source_is_connected_once_and_can_be_switched_off(brand, acme):
+    again = brand("connect", acme, "instagram.posts", "https://www.instagram.com/acme/", "--disabled", "--json").json
+
+    assert (again["source"], again["identifier"], again["enabled"]) == ("instagram.posts", "acme", False)
+    assert brand("compile", acme, "--plan", "--json").json["sources"] == []
+
+
+def test_a_source_that_there_is_not_is_refused_with_the_nearest(brand, acme):
+    answer = brand("connect", acme, "instagram.post", "acme")
+
+    assert answer.code == 2
+    assert "instagram.posts" in answer.err
+
+
+def test_a_plan_says_what_would_be_bought_and_buys_nothing(brand, acme, sandbox):
+    (planned,) = brand("compile", acme, "--plan", "--json").json["sources"]
+
+    assert (planned["decision"], planned["cap"]) == ("buy", 5)
+    assert planned["reason"] == "No successful run exists for this source"
+    assert "would be bought" in brand("compile", acme, "--plan").out
+    assert sandbox.books.paid_runs() == []
+
+
+def test_a_compile_goes_from_sources_to_a_snapshot(brand, compiled, sandbox):
+    told = brand("status", compiled, "--json").json
+    (source,) = told["sources"]
+
+    assert (told["run"]["status"], source["outcome"]["outcome"]) == ("succeeded", "refreshed")
+    assert source["outcome"]["raw_items_count"] == 5
+    assert len(sandbox.books.paid_runs()) == 1
+    shown = brand("show", compiled)
+    assert "We bake bread." in shown.out
+    assert "Made by extractive, without a model." in shown.out
+
+
+def test_a_second_compile_buys_nothing_and_the_plan_says_why(brand, compiled, sandbox, work):
+    (planned,) = brand("compile", compiled, "--plan", "--json").json["sources"]
+    brand("compile", compiled)
+    work()
+
+    (source,) = brand("status", compiled, "--json").json["sources"]
+
+    assert planned["decision"] == "reuse"
+    assert "TTL=24h" in planned["reason"]
+    assert source["outcome"]["outcome"] == "reused"
+    assert len(sandbox.books.paid_runs()) == 1
+
+
+def test_two_snapshots_are_compared_by_their_numbers(brand, compiled, work):
+    brand("connect", compiled, "web.pages", "https://acme.example", "--set", "cap=3")
+    brand("compile", compiled)
+    work()
+
+    newest = brand("diff", compiled, "1", "--json").json
+
+    assert brand("status", compiled, "--json").json["snapshot"] == 2
+    assert len(newest["evidence"]["added"]) == 3
+    assert "added" in brand("diff", compiled, "1", "2").out
+    assert brand("diff", compiled, "2", "--json").json["empty"]
+    assert brand("diff", compiled, "3").code == 3
+
+
+def test_waiting_for_a_compile_shows_what_became_of_its_sources(brand, acme, work):
+    words = ("compile", acme, "--request-id", "r-1")
+    first = brand(*words).out
+    work()
+
+    answer = brand(*words, "--wait")
+
+    assert answer.code == 0
+    assert "refreshed" in answer.out
+    assert brand(*words, "--wait", "--json").json["run"]["id"] == first.strip()
+
+
+def test_a_compile_that_is_not_over_in_time_goes_on(brand, acme):
+    answer = brand("compile", acme, "--wait", "--timeout", "10 ms", "--json")
+
+    assert (answer.code, answer.error["code"]) == (75, "result_timeout")
+    assert brand("status", acme, "--json").json["run"]["status"] == "pending"
+
+
+def test_a_compile_that_failed_ends_with_1_and_says_why(brand, acme, sandbox, work):
+    sandbox.faults.add("status", path="/apify/v2/*", code=404, times=None)
+    brand("compile", acme, "--request-id", "r-1")
+    work()
+
+    answer = brand("compile", acme, "--request-id", "r-1", "--wait")
+
+    assert answer.code == 1
+    assert "failed" in answer.err
+    assert "failed" in brand("status", acme).out
+
+
+def test_a_model_that_cannot_be_called_is_not_claimed(brand, acme, work, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    brand("compile", acme, "--model", "gpt-4")
+    work()
+
+    shown = brand("show", acme)
+
+    assert "gpt-4 was asked for and not called" in shown.out
+    assert brand("show", acme, "--json").json["ran"]["model"] is None
+
+
+def test_a_model_writes_the_statements_and_is_named(brand, acme, work, sandbox, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "key-of-mine")
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{sandbox.url}/model/v1")
+    brand("compile", acme, "--model", "sandbox-small")
+    work()
+
+    document = brand("show", acme, "--json").json
+
+    assert (document["ran"]["compiler"], document["ran"]["model"]) == ("openai", "sandbox-small")
+    assert len(sandbox.books.model_calls()) == 1
+    assert "Made by openai with sandbox-small." in brand("show", acme).out
+
+
+def test_nothing_is_bought_without_a_token(brand, acme, monkeypatch, sandbox):
+    monkeypatch.delenv("APIFY_TOKEN")
+
+    answer = brand("compile", acme, "--json")
+
+    assert (answer.code, answer.error["code"]) == (2, "refused")
+    assert "APIFY_TOKEN" in answer.error["hint"]
+    assert sandbox.books.requests() == []
+
+
+def test_another_tenants_brand_looks_like_none(brand, compiled):
+    for words in (["status"], ["show"], ["compile"], ["compile", "--plan"], ["diff"], ["remove", "--yes"]):
+        numbers = ["1"] if words == ["diff"] else []
+        foreign = brand(*words, compiled, *numbers, "--tenant", "other", "--json")
+        absent = brand(*words, new_id(), *numbers, "--tenant", "other", "--json")
+
+        assert (foreign.code, absent.code) == (3, 3)
+        assert foreign.error["code"] == absent.error["code"] == "not_found"
+    assert brand("show", compiled).code == 0
+
+
+def test_a_brand_is_removed_with_all_that_was_found(brand, compiled):
+    unsure = brand("remove", compiled)
+    gone = brand("remove", compiled, "--yes", "--json").json
+
+    assert (unsure.code, "--yes" in unsure.err) == (2, True)
+    assert gone["rows"] > 5
+    assert brand("show", compiled).code == 3
+    assert brand("list", "--json").json["brands"] == []

@@ -1,0 +1,204 @@
+"""`penstock sync`: connections, plans and syncs from the command line."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+
+import pytest
+
+from penstock import Penstock
+from penstock.apps.syncs.application import Syncs
+from penstock.sandbox import Sandbox
+
+TENANT = ("--tenant", "acme")
+
+
+@pytest.fixture
+def outside(monkeypatch):
+    """An Airbyte on loopback whose syncs are over at once, and the settings that lead there."""
+    for name in os.environ:
+        if name.startswith("AIRBYTE_"):
+            monkeypatch.delenv(name)
+    with Sandbox(seed=7) as outside:
+        outside.airbyte.script(duration_seconds=0, rows=42, times=None)
+        monkeypatch.setenv("AIRBYTE_BASE_URL", f"{outside.url}/airbyte/v1")
+        monkeypatch.setenv("SYNCS_ACCOUNT_RATE", "1000/min")
+        monkeypatch.setenv("AIRBYTE_CLIENT_ID", "client-of-mine")
+        monkeypatch.setenv("AIRBYTE_CLIENT_SECRET", "secret-of-mine-01")
+        yield outside
+
+
+@pytest.fixture
+def sync(penstock, outside):
+    """`penstock sync ...` on a database that has its tables."""
+    del outside
+    penstock("db", "migrate", "syncs")
+    return lambda *words: penstock("sync", *words)
+
+
+@pytest.fixture
+def shop(outside):
+    """An active connection at Airbyte: its id and its workspace."""
+    return next((one.id, one.workspace) for one in outside.airbyte.connections.values() if one.status == "active")
+
+
+@pytest.fixture
+def added(sync, shop):
+    """A connection of acme."""
+    airbyte_id, workspace = shop
+    answer = sync("add", airbyte_id, *TENANT, "--account", "shop-456", "--workspace", workspace, "--name", "shop")
+    assert answer.code == 0, answer.err
+    return "shop"
+
+
+@pytest.fixture
+def work(database_url):
+    """Do what is due."""
+
+    def run():
+        with closing(Penstock(database_url)) as app:
+            Syncs(app)
+            return app.run_worker(queues=("syncs",), until_empty=True, concurrency=2)
+
+    return run
+
+
+def test_a_connection_is_added_synced_and_shown(sync, added, work):
+    job_id = sync("dispatch", added, *TENANT, "--correlation-id", "req-789", "--json").json["job_id"]
+    work()
+
+    shown = sync("show", job_id, *TENANT, "--json").json
+    assert (shown["status"], shown["records_synced"], shown["correlation_id"]) == ("success", 42, "req-789")
+    assert shown["events"][0]["name"] == "job.queued"
+    listed = sync("list", *TENANT, "--jobs", "--json").json["jobs"]
+    assert [one["job_id"] for one in listed] == [job_id]
+    connection = sync("show", added, *TENANT, "--json").json
+    assert (connection["external_account_id"], connection["jobs"][0]["status"]) == ("shop-456", "success")
+
+
+def test_people_read_tables(sync, added, work):
+    job_id = sync("dispatch", added, *TENANT).out.strip()
+    work()
+
+    assert "shop-456" in sync("list").out
+    assert "success" in sync("list", "--jobs", *TENANT).out
+    assert "it is done" in sync("show", job_id, *TENANT).out
+    assert "24 h" in sync("list", *TENANT).out or "1 day" in sync("list", *TENANT).out
+    told = sync("stats").out
+    assert "Syncs by state" in told
+    assert "1.0" in told
+
+
+def test_a_second_dispatch_names_the_job_that_is_active(sync, added):
+    job_id = sync("dispatch", added, *TENANT).out.strip()
+
+    refused = sync("dispatch", added, *TENANT, "--json")
+
+    assert (refused.code, refused.error["code"]) == (4, "active_job_exists")
+    assert job_id in refused.error["hint"]
+
+
+def test_only_support_syncs_sooner_than_the_plan(sync, added, work):
+    sync("dispatch", added, *TENANT)
+    work()
+
+    refused = sync("dispatch", added, *TENANT, "--json")
+    by_support = sync("dispatch", added, *TENANT, "--as-support", "sam", "--reason", "ticket 4711")
+
+    assert refused.error["code"] == "too_soon"
+    assert by_support.code == 0
+
+
+def test_a_plan_is_shown_and_changed(sync, added):
+    assert sync("plan", *TENANT, "--json").json["plan"] == "free"
+
+    changed = sync("plan", "growth", *TENANT, "--json").json
+
+    assert changed == {"tenant": "acme", "plan": "growth", "connections": 1}
+    assert sync("show", added, *TENANT, "--json").json["interval_seconds"] == 6 * 3600
+    assert sync("plan", "platinum", *TENANT).code == 2
+
+
+def test_a_dead_letter_is_requeued_by_support_with_its_ticket(sync, added, work, outside, shop):
+    outside.airbyte.connections[shop[0]].status = "inactive"
+    letter = sync("dispatch", added, *TENANT).out.strip()
+    work()
+    assert sync("stats", *TENANT, "--json").json["dead_letters"][0]["error_code"] == "conflict"
+    outside.airbyte.connections[shop[0]].status = "active"
+
+    words = ("--as-support", "sam", "--reason", "active again", "--correlation-id", "ticket-4711", "--json")
+    made = sync("requeue", letter, *TENANT, *words).json
+    work()
+
+    shown = sync("show", made["job_id"], *TENANT, "--json").json
+    assert (made["requeued_from"], shown["status"], shown["correlation_id"]) == (letter, "success", "ticket-4711")
+
+
+def test_a_connection_is_disabled_and_enabled(sync, added):
+    assert sync("enable", added, *TENANT, "--off", "--json").json["enabled"] is False
+    assert "is disabled" in sync("dispatch", added, *TENANT).err
+    assert sync("enable", added, *TENANT, "--json").json["enabled"] is True
+
+
+def test_what_does_not_exist_is_not_found(sync, added):
+    for words in (("show", "nothing"), ("show", added, "--tenant", "globex"), ("dispatch", "nothing")):
+        tenant = () if "--tenant" in words else TENANT
+        assert sync(*words, *tenant).code == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--workspace", "somewhere-else"), "is not where Airbyte has the connection"),
+        (("--every", "1 h"), "cannot be chosen on the plan free"),
+        (("--credential", "own-acme"), "AIRBYTE_API_TOKEN"),
+        ((), "AIRBYTE_WORKSPACE_ID"),
+    ],
+)
+def test_a_connection_that_cannot_work_is_refused_early(sync, shop, words, why):
+    unchecked = () if "--workspace" in words else ("--unchecked",)
+    workspace = ("--workspace", shop[1]) if words and "--workspace" not in words else ()
+
+    refused = sync("add", shop[0], *TENANT, "--account", "shop-456", *words, *workspace, *unchecked)
+
+    assert (refused.code, why in refused.err) == (2, True)
+    assert sync("list", "--json").json == {"connections": []}
+
+
+def test_a_credential_that_airbyte_refuses_is_told_before_anything_is_added(sync, shop, outside):
+    outside.airbyte.script(revoke="client-of-mine")
+
+    refused = sync("add", shop[0], *TENANT, "--account", "shop-456", "--workspace", shop[1], "--json")
+
+    assert (refused.code, refused.error["code"]) == (1, "airbyte_auth_failed")
+    assert "secret-of-mine-01" not in refused.err
+    assert sync("list", "--json").json == {"connections": []}
+
+
+def test_jobs_are_listed_for_one_tenant(sync):
+    assert sync("list", "--jobs").code == 2
+    assert sync("list", "--limit", "0").code == 2
+
+
+def test_without_its_tables_the_command_says_what_to_do(penstock, database_url, outside):
+    del outside
+    if database_url.startswith("sqlite"):
+        pytest.skip("SQLite migrates itself")
+
+    answer = penstock("sync", "list")
+
+    assert (answer.code, "penstock db migrate syncs" in answer.err) == (69, True)
+
+
+@pytest.mark.proves("CLI-05")
+def test_syncs_have_a_worker_of_their_own(database_url, sync, added, outside, process):
+    sync("dispatch", added, *TENANT)
+    environment = {"PENSTOCK_DATABASE_URL": database_url}
+    words = ("worker", "-A", "penstock.apps.syncs.worker:app", "--queues", "syncs", "--until-empty")
+
+    ended = process(*words, extra=environment)
+
+    assert ended.wait(60) == 0, ended.communicate()[1]
+    assert len(outside.airbyte.jobs()) == 1
+    ended.communicate()
