@@ -292,16 +292,14 @@ def _element(value: Any) -> str:
 
 
 def copy_line(row: Sequence[Any]) -> str:
-    """A row as a line of the text that COPY reads."""
-    return "\t".join([_field(value) for value in row]) + "\n"
-
-
-def _field(value: Any) -> str:
-    if value is None:
-        return "\\N"
-    if not isinstance(value, str):
-        return str(value)
-    return value.translate(_COPY_ESCAPES) if _COPY_SPECIAL.search(value) else value
+    """A row as a line of the text that COPY reads. Few rows have anything to escape: one look tells."""
+    fields = [value if type(value) is str else "\\N" if value is None else str(value) for value in row]
+    if _COPY_SPECIAL.search("".join([value for value in row if type(value) is str])):
+        fields = [
+            field.translate(_COPY_ESCAPES) if type(value) is str else field
+            for field, value in zip(fields, row, strict=True)
+        ]
+    return "\t".join(fields) + "\n"
 
 
 def _lost(error: Exception, *, unknown: bool) -> DatabaseUnavailable:
