@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from penstock import Penstock
-from penstock.apps.brands.model_account import model_compiler, policy_for
+from penstock.apps.brands.model_account import model_compiler
 from penstock.errors import InvalidValue
+from penstock.sources.http import Policy
 
 KEY = {"OPENAI_API_KEY": "key-of-mine"}
 
@@ -28,12 +29,12 @@ def test_a_model_is_asked_through_a_source_of_the_app():
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
 def test_this_machine_is_reached_where_the_address_says_so(host):
-    assert policy_for(f"http://{host}:8765/model/v1").allow == (host.strip("[]"),)
+    assert Policy.for_address(f"http://{host}:8765/model/v1").allow == (host.strip("[]"),)
 
 
 @pytest.mark.parametrize("host", ["api.openai.com", "10.0.0.1", "169.254.169.254", "localhost.example"])
 def test_no_other_private_address_is(host):
-    policy = policy_for(f"https://{host}/v1")
+    policy = Policy.for_address(f"https://{host}/v1")
 
     assert (policy.private, policy.allow) == (False, ())
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from penstock.apps.syncs.limits import Limits
-from penstock.apps.syncs.lines import _policy
 from penstock.errors import InvalidValue
+from penstock.sources.http import Policy
 
 
 def test_figures_are_read_from_the_environment():
@@ -37,6 +37,6 @@ def test_a_figure_that_makes_no_sense_is_refused(name, value):
     ],
 )
 def test_loopback_is_allowed_where_the_address_is_loopback_and_only_then(base_url, allowed):
-    policy = _policy(base_url)
+    policy = Policy.for_address(base_url)
 
     assert (policy.allow, policy.private) == (allowed, False)

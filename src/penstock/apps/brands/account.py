@@ -7,11 +7,10 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
 from penstock.apps.brands.last_out import LastOut
-from penstock.apps.brands.model_account import policy_for
 from penstock.errors import Refused
 from penstock.settings import Settings
 from penstock.sources.apify import Apify
-from penstock.sources.http import Secret
+from penstock.sources.http import Policy, Secret
 
 if TYPE_CHECKING:
     from penstock.client.app import Penstock
@@ -32,7 +31,7 @@ class Account:
             account="brands",
             concurrency=REQUESTS_AT_ONCE,
             credential=self._token,
-            policy=policy_for(self._base_url),
+            policy=Policy.for_address(self._base_url),
         )
         self._doors = LastOut(self.source.http)
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit
 
 from penstock.apps.brands.compilers_openai import BASE_URL, ModelCaps, ModelPrice, OpenAICompiler
 from penstock.errors import InvalidValue
@@ -35,25 +33,12 @@ def model_compiler(app: Penstock, environment: Mapping[str, str] = os.environ) -
         concurrency=CALLS_AT_ONCE,
         credential=Secret(key),
         limits=Limits(total=OpenAICompiler.longest_seconds),
-        policy=policy_for(base_url),
+        policy=Policy.for_address(base_url),
     )
     caps = ModelCaps(usd=_usd(environment, DRAFT_USD_VARIABLE) or ModelCaps().usd)
     return OpenAICompiler(
         source.http, key, base_url, caps=caps, price=_price(environment), credential=source.key, shared=True
     )
-
-
-def policy_for(base_url: str) -> Policy:
-    """Public addresses only, unless the address that was set is this very machine."""
-    host = urlsplit(base_url).hostname or ""
-    return Policy(allow=(host,)) if _is_loopback(host) else Policy()
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _price(environment: Mapping[str, str]) -> ModelPrice | None:

@@ -6,9 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from penstock.apps.syncs.credentials import SHARED, Credentials, Vault
@@ -80,7 +78,7 @@ class Line:
         # Only the refusal of a shared credential closes the source; another is the matter of its one tenant.
         known_by = who.secret if who.is_shared else None
         self.source = Source(app, source_key("airbyte", who.name), allowed, credential=known_by)
-        self._http = Http(policy=_policy(base_url), gate=_PatientGate(self.source.gate))
+        self._http = Http(policy=Policy.for_address(base_url), gate=_PatientGate(self.source.gate))
         self.airbyte = _client(self._http, who, base_url, self.source.key)
         self._users: WeakKeyDictionary[asyncio.AbstractEventLoop, int] = WeakKeyDictionary()
 
@@ -143,13 +141,3 @@ def _client(http: Http, who: Credentials, base_url: str, key: str) -> Airbyte:
     if who.client_id is None:
         return Airbyte.with_token(http, who.secret, base_url, credential=key, shared=who.is_shared)
     return Airbyte(http, who.client_id, who.secret, base_url, credential=key, shared=who.is_shared)
-
-
-def _policy(base_url: str) -> Policy:
-    """Loopback may be reached where the configured address is loopback, and only then."""
-    host = urlsplit(base_url).hostname or ""
-    try:
-        is_loopback = ip_address(host).is_loopback
-    except ValueError:
-        is_loopback = host == "localhost"
-    return Policy(allow=(host,)) if is_loopback else Policy()

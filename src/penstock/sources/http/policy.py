@@ -5,8 +5,9 @@ from __future__ import annotations
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from ipaddress import IPv4Network, IPv6Network, ip_network
-from typing import Final
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from typing import Final, Self
+from urllib.parse import urlsplit
 
 from penstock.errors import InvalidValue
 
@@ -35,6 +36,12 @@ class Policy:
     tls: ssl.SSLContext | None = field(default=None, repr=False)
     """Whom to trust; without one, whom the system trusts."""
 
+    @classmethod
+    def for_address(cls, base_url: str) -> Self:
+        """Public addresses only, unless the address that was configured is this very machine."""
+        host = urlsplit(base_url).hostname or ""
+        return cls(allow=(host,)) if _is_loopback(host) else cls()
+
     def __post_init__(self) -> None:
         if not self.schemes or not self.schemes <= SCHEMES:
             raise InvalidValue("policy.schemes", sorted(self.schemes), "must be http, https or both")
@@ -53,6 +60,13 @@ class Policy:
     def hosts(self) -> frozenset[str]:
         """The host names among what is allowed."""
         return frozenset(entry.lower().removesuffix(".") for entry in self.allow if _network(entry) is None)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _network(entry: str) -> Network | None:
