@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from penstock import Penstock
-from penstock.runtime.worker import Options, Worker
+from penstock.runtime.options import Options
+from penstock.runtime.worker import Worker
 from penstock.settings import Settings
 from penstock.stores import migrations
 from penstock.stores.opening import open_database

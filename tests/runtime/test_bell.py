@@ -8,7 +8,8 @@ from contextlib import closing
 import pytest
 
 from penstock import Penstock
-from penstock.runtime.worker import Options, Worker
+from penstock.runtime.options import Options
+from penstock.runtime.worker import Worker
 from penstock.settings import Settings
 from penstock.stores import migrations
 from penstock.stores.opening import open_database

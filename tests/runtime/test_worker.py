@@ -15,7 +15,8 @@ from penstock import Context, Penstock, State
 from penstock.engine.ids import new_id
 from penstock.errors import InvalidValue, LeaseLost, WorkerExists
 from penstock.runtime.identity import this_process
-from penstock.runtime.worker import Options, Worker
+from penstock.runtime.options import Options
+from penstock.runtime.worker import Worker
 from tests.runtime.waiting import eventually
 
 

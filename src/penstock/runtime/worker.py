@@ -9,12 +9,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from penstock.clock import SECOND
-from penstock.engine.task import check_name
-from penstock.errors import DatabaseProblem, InvalidValue, WorkerExists
+from penstock.errors import DatabaseProblem, WorkerExists
 from penstock.runtime.appetite import Appetite
 from penstock.runtime.backoff import Backoff
 from penstock.runtime.doorbell import Doorbell
@@ -22,6 +20,7 @@ from penstock.runtime.execution import Run
 from penstock.runtime.hands import Hands
 from penstock.runtime.heartbeat import Heartbeat
 from penstock.runtime.identity import is_gone, this_process
+from penstock.runtime.options import Options
 from penstock.runtime.report import Report
 from penstock.runtime.settler import Settler, released
 from penstock.runtime.threads import LostThreads, ThreadsLost
@@ -44,43 +43,6 @@ COLLECT_OBJECTS = 20_000
 """How many objects are made between two looks for garbage, at least."""
 UNKNOWN_TASK_SECONDS = 30.0
 """How long a job whose task this worker does not have is left to others."""
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How a worker works."""
-
-    queues: Sequence[str] = ("default",)
-    concurrency: int = 8
-    poll_interval: float = 5.0
-    grace: float = 25.0
-    once: bool = False
-    """At most one job, then stop; stop at once where none is due."""
-    max_jobs: int = 0
-    """Stop after so many; 0 is no limit."""
-    until_empty: bool = False
-    """Stop when nothing is due and nothing runs here."""
-    exclusive: bool = False
-    """Refuse to start beside another live worker."""
-    name: str | None = None
-    schedules: bool = True
-
-    def __post_init__(self) -> None:
-        """Refuse what makes no sense, before anything is claimed."""
-        if not self.queues or isinstance(self.queues, str):
-            raise InvalidValue("queues", self.queues, "is not a list of names", hint="Write queues=('default',).")
-        for queue in self.queues:
-            check_name("queue", queue)
-        if not 1 <= self.concurrency <= 10_000:  # noqa: PLR2004 - a sane bound
-            raise InvalidValue("concurrency", self.concurrency, "is not between 1 and 10000")
-        for what, value in (("poll_interval", self.poll_interval), ("grace", self.grace)):
-            if not 0 <= value <= 86400:  # noqa: PLR2004 - a day
-                raise InvalidValue(what, value, "is not between 0 and 86400 seconds")
-
-    @property
-    def limit(self) -> int:
-        """How many jobs it may run in all; 0 is no limit."""
-        return 1 if self.once else max(0, self.max_jobs)
 
 
 class Worker:

@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
-from penstock.apps.brands.last_out import LastOut
 from penstock.errors import Refused
 from penstock.settings import Settings
 from penstock.sources.apify import Apify
 from penstock.sources.http import Policy, Secret
+from penstock.sources.http.last_out import LastOut
 
 if TYPE_CHECKING:
     from penstock.client.app import Penstock

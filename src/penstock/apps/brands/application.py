@@ -16,7 +16,6 @@ from penstock.apps.brands.compiling import MOST_CONNECTIONS, Compiling
 from penstock.apps.brands.evidence import EvidenceItem
 from penstock.apps.brands.figures import Figures
 from penstock.apps.brands.freshness import Freshness
-from penstock.apps.brands.last_out import LastOut
 from penstock.apps.brands.model_account import SOURCE as MODEL_SOURCE
 from penstock.apps.brands.model_account import model_compiler
 from penstock.apps.brands.refreshing import SWITCHED_OFF, Refreshing
@@ -41,6 +40,7 @@ from penstock.engine.retry import BRANDS
 from penstock.engine.task import Concurrency, check_name
 from penstock.engine.transitions import State
 from penstock.errors import NotFound, RunError
+from penstock.sources.http.last_out import LastOut
 
 if TYPE_CHECKING:
     from penstock.client.app import Penstock

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
-from weakref import WeakKeyDictionary
 
 from penstock.apps.syncs.credentials import SHARED, Credentials, Vault
 from penstock.apps.syncs.errors import in_our_words
@@ -16,6 +14,7 @@ from penstock.engine.source import figures, source_key
 from penstock.errors import AuthFailed, RunError, Throttled
 from penstock.sources.airbyte import Airbyte, AirbyteError, Connection
 from penstock.sources.http import Gate, Grant, Http, Policy, Verdict
+from penstock.sources.http.last_out import LastOut
 from penstock.sources.source import Source
 
 if TYPE_CHECKING:
@@ -80,21 +79,16 @@ class Line:
         self.source = Source(app, source_key("airbyte", who.name), allowed, credential=known_by)
         self._http = Http(policy=Policy.for_address(base_url), gate=_PatientGate(self.source.gate))
         self.airbyte = _client(self._http, who, base_url, self.source.key)
-        self._users: WeakKeyDictionary[asyncio.AbstractEventLoop, int] = WeakKeyDictionary()
+        self._doors = LastOut(self._http)
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Airbyte]:
         """Airbyte for a while. Errors come out in our words; the last user of an event loop closes its connections."""
-        loop = asyncio.get_running_loop()
-        self._users[loop] = self._users.get(loop, 0) + 1
-        try:
-            yield self.airbyte
-        except RunError as error:
-            raise in_our_words(await self._judged(error)) from None
-        finally:
-            self._users[loop] -= 1
-            if not self._users[loop]:
-                await self._http.aclose()
+        async with self._doors.enter():
+            try:
+                yield self.airbyte
+            except RunError as error:
+                raise in_our_words(await self._judged(error)) from None
 
     def connection(self, airbyte_id: str) -> Connection:
         """One connection as Airbyte has it, for callers without an event loop."""
