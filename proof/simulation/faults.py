@@ -50,6 +50,12 @@ class FaultyDatabase:
         """Run one entry as a transaction of its own: it may go wrong in the same ways."""
         return self.transact(lambda connection: run(connection, entry, params, columns))
 
+    def lightly(
+        self, entry: Entry, params: Params, columns: Columns | None = None, *, waiting: bool = True
+    ) -> list[Row] | None:
+        """Run one entry: where its caller could wait, it may go wrong in the same ways."""
+        return self.alone(entry, params, columns) if waiting else None
+
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run work that reads: it may be refused, and has nothing to leave half done."""
         fault, self.next_fault = self._take_fault()

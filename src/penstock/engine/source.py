@@ -22,6 +22,8 @@ FOREVER: Final[Instant] = 253_402_300_800 * SECOND
 """The year 10000: until then is until somebody opens it."""
 PATIENCE_SECONDS: Final = 2.0
 """A wait up to this is slept by the run; a longer one puts the job back."""
+BRIEF_SECONDS: Final = 5.0
+"""A meter that is empty again after this forgets nothing by a power cut: no machine is back before."""
 LEASE_SECONDS: Final = 60.0
 """How long a permit lasts that was taken outside a job."""
 PROBE_SECONDS: Final = 120.0

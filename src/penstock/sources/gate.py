@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from penstock.client.context import Context, current
@@ -43,7 +44,9 @@ class SourceGrant:
 
     async def leave(self, verdict: Verdict) -> None:
         """Give the right back, with what the answer says about the server."""
-        await asyncio.to_thread(self._sources.leave, self._passed, _left(verdict))
+        left = _left(verdict)
+        if not self._sources.leave_quietly(self._passed, left, waiting=False):
+            await asyncio.to_thread(self._sources.leave, self._passed, left)
 
 
 class SourceGate:
@@ -126,8 +129,11 @@ async def _asked(
     sources: Sources, key: str, asker: Asker, lease_seconds: float | None, patience: float
 ) -> Passed | Refused | None:
     """One ask. Where its caller is cancelled before the answer is heard, what it got goes back."""
-    ask = asyncio.to_thread(sources.ask, key, asker, lease_seconds=lease_seconds, patience=patience)
-    asking = asyncio.ensure_future(ask)
+    at_once = sources.ask_at_once(key, asker, lease_seconds=lease_seconds, patience=patience)
+    if at_once is not None:
+        return at_once
+    ask = partial(sources.ask, key, asker, lease_seconds=lease_seconds, patience=patience)
+    asking = asyncio.get_running_loop().run_in_executor(None, ask)  # a future, where to_thread would make a task of it
     try:
         return await asyncio.shield(asking)
     except asyncio.CancelledError:
@@ -140,7 +146,8 @@ async def _asked(
 async def _has_begun(sources: Sources, passed: Passed) -> bool:
     """Wait until a right begins; False, and it is given back, where the source was closed meanwhile."""
     try:
-        await asyncio.sleep(max(0.0, passed.starts - time.monotonic()))
+        if passed.delay_us:
+            await asyncio.sleep(max(0.0, passed.starts - time.monotonic()))
         if time.monotonic() - passed.heard < YOUNG_SECONDS or not await asyncio.to_thread(sources.is_shut_to, passed):
             return True
     except asyncio.CancelledError:

@@ -41,6 +41,17 @@ class Borrowed:
         """Run one entry, which is never alone here."""
         return self.transact(lambda connection: run(connection, entry, params, columns))
 
+    def lightly(
+        self,
+        entry: Entry,
+        params: Params,
+        columns: Columns | None = None,
+        *,
+        waiting: bool = True,  # noqa: ARG002 - as below
+    ) -> list[Row] | None:
+        """Run one entry; how it lasts is the caller's matter."""
+        return self.alone(entry, params, columns)
+
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run work that reads, seeing what the caller has written."""
         return work(self._connection)

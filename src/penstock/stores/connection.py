@@ -74,6 +74,14 @@ class Database(Protocol):
         Where the reply is lost nothing is tried again: the error says `outcome_unknown`, and the caller has to look.
         """
 
+    def lightly(
+        self, entry: Entry, params: Params, columns: Columns | None = None, *, waiting: bool = True
+    ) -> list[Row] | None:
+        """Run one entry whole or not at all, without waiting for the disk: the machine's power may take it back.
+
+        Without `waiting` it is for an event loop: None, and nothing done, where it would take more than a moment.
+        """
+
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run work that only reads, or a single statement that may be repeated."""
 

@@ -37,10 +37,10 @@ class Pool(Generic[C]):
         self._stack: _Stack[C] = _Stack(self._size)
         self._pid = os.getpid()
 
-    def lend(self) -> _Loan[C]:
+    def lend(self, patience_seconds: float | None = None) -> _Loan[C]:
         """Lend one connection; it comes back unless the work left it broken."""
         self._leave_parents_alone()
-        return _Loan(self._stack, self._connect, self._patience)
+        return _Loan(self._stack, self._connect, self._patience if patience_seconds is None else patience_seconds)
 
     def forget(self) -> None:
         """Close the idle connections; the next loan opens a fresh one."""

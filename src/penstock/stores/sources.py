@@ -12,6 +12,7 @@ from penstock.engine.job import Lease
 from penstock.engine.settlement import PutBack
 from penstock.engine.source import (
     ASK_AGAIN_SECONDS,
+    BRIEF_SECONDS,
     FOREVER,
     LONGEST_COOL_DOWN_SECONDS,
     LONGEST_PARK_SECONDS,
@@ -99,7 +100,7 @@ class Sources(SourceRows):
 
         Without a time of its own the right belongs to a run, and ends with its lease.
         """
-        how = _How(None if lease_seconds is None else round(lease_seconds * SECOND), patience, lease_seconds is None)
+        how = _How(_microseconds(lease_seconds), patience, fenced=lease_seconds is None)
         params, columns = self._asked(key, [asker], how)
         answered = _answers(key, [asker], self._db.alone(self._gates["pass"], params, columns))
         if answered is None:
@@ -109,6 +110,16 @@ class Sources(SourceRows):
             again = partial(self._ask_again, key=key, askers=[asker], answered=answered, how=how)
             answered = self._db.transact(again)
         return answered[0]
+
+    def ask_at_once(
+        self, key: str, asker: Asker, *, lease_seconds: float | None = None, patience: float = PATIENCE_SECONDS
+    ) -> Passed | Refused | None:
+        """The same for an event loop: without waiting for anything. None where that cannot be, and `ask` has to."""
+        how = _How(_microseconds(lease_seconds), patience, fenced=lease_seconds is None, lasting=False)
+        params, columns = self._asked(key, [asker], how)
+        rows = self._db.lightly(self._gates["pass"], params, columns, waiting=False)
+        answered = _answers(key, [asker], rows or ())
+        return None if answered is None or _wants_permit(answered) else answered[0]
 
     def ask_on(self, connection: Connection, key: str, askers: Sequence[Asker]) -> list[Passed | Refused] | None:
         """Ask for the jobs of a claim, in its transaction; None where the source is not governed."""
@@ -135,9 +146,37 @@ class Sources(SourceRows):
 
     def leave(self, passed: Passed, left: Left) -> None:
         """Give the right back, and say what the request taught about the server."""
+        if self.leave_quietly(passed, left):
+            return
+        params = self._leaving(passed, left)
+
+        def work(connection: Connection) -> bool:
+            row = first(connection.all(self._gates["leave"], params))
+            if row is None:
+                return False
+            told = told_of_leaving(passed.key, row, params["park_us"])
+            self._events.record(connection, told)
+            if row[-1]:
+                self._line.wake(connection, passed.key, 1)
+            return bool(told)
+
+        if self._db.transact(work):
+            self.realign(passed.key)
+
+    def leave_quietly(self, passed: Passed, left: Left, *, waiting: bool = True) -> bool:
+        """Give the right back where that changes nothing for anybody else; False where there is more to it.
+
+        Nothing depends on it, so it does not wait for the disk; without `waiting` not for anything.
+        """
+        if left.outcome in ("failed", "auth") or left.park_seconds > 0:
+            return False
+        return bool(self._db.lightly(self._gates["leave_quietly"], self._leaving(passed, left), waiting=waiting))
+
+    def _leaving(self, passed: Passed, left: Left) -> dict[str, Any]:
         park_us = round(min(max(left.park_seconds, 0.0), LONGEST_PARK_SECONDS) * SECOND)
-        params = {
+        return {
             "key": passed.key,
+            "gate": gate_name(passed.key, "permits"),
             "ticket": passed.ticket,
             "id": passed.id,
             "fence": passed.fence,
@@ -150,19 +189,6 @@ class Sources(SourceRows):
             "longest_us": round(LONGEST_COOL_DOWN_SECONDS * SECOND),
             "now": self._db.clock.now(),
         }
-
-        def work(connection: Connection) -> bool:
-            row = first(connection.all(self._gates["leave"], params))
-            if row is None:
-                return False
-            told = told_of_leaving(passed.key, row, park_us)
-            self._events.record(connection, told)
-            if row[-1]:
-                self._line.wake(connection, passed.key, 1)
-            return bool(told)
-
-        if self._db.transact(work):
-            self.realign(passed.key)
 
     def give_back(self, connection: Connection, leases: Sequence[Lease]) -> None:
         """Free the permits and probes of leases that ended, in the transaction that ends them; wake as many waiters."""
@@ -224,6 +250,8 @@ class Sources(SourceRows):
             "key": key,
             "lease_us": how.lease_us,
             "fenced": how.fenced,
+            "lasting": how.lasting,
+            "brief_us": round(BRIEF_SECONDS * SECOND),
             "patience_us": round(how.patience * SECOND),
             "probe_us": round(PROBE_SECONDS * SECOND),
             "again_us": round(ASK_AGAIN_SECONDS * SECOND),
@@ -265,6 +293,11 @@ class _How(NamedTuple):
     """How long a permit lasts that belongs to no run."""
     patience: float
     fenced: bool
+    lasting: bool = True
+
+
+def _microseconds(seconds: float | None) -> int | None:
+    return None if seconds is None else round(seconds * SECOND)
 
 
 def _answers(key: str, askers: Sequence[Asker], rows: Sequence[Row]) -> list[Passed | Refused] | None:

@@ -178,6 +178,12 @@ class PostgresDatabase:
                 raise _lost(error, unknown=sent is not None and sent.raw.closed) from error
         raise AssertionError  # the loop returns or raises
 
+    def lightly(
+        self, entry: Entry, params: Params, columns: Columns | None = None, *, waiting: bool = True
+    ) -> list[Row] | None:
+        """Run one entry, whose statement turns `synchronous_commit` off for itself; a trip is more than a moment."""
+        return self.alone(entry, params, columns) if waiting else None
+
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run work that reads; once more on a fresh connection if the first one turns out to be dead."""
         try:

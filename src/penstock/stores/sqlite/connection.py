@@ -35,6 +35,7 @@ LOG_PAGES = 1_000
 CROWD_LOG_PAGES = 4_000
 """From which length of the log a commit copies it into the file. A short log is soon written over, which a disk does
 faster than letting a file grow; those who write much would copy all the time."""
+NEVER = 0
 STEP_SECONDS = 0.0002
 """Between two tries to write, at most."""
 ROWS_IN_COMPANY = 100
@@ -48,7 +49,6 @@ CROWD_PAUSE_SECONDS = 0.0015
 """How long the file is left to others after many rows were written: with the slower steps, they come first."""
 _PRAGMAS = """
 pragma journal_mode = wal;
-pragma synchronous = full;
 pragma busy_timeout = 0;
 pragma foreign_keys = on;
 pragma cache_size = -4096;
@@ -135,6 +135,8 @@ class SqliteDatabase:
         """Held by the one of this process that writes many rows, and a moment longer."""
         self._crowd_pool = Pool(partial(self._connect, CROWD_LOG_PAGES), size=1)
         """One connection for all of those: what one of them writes, the cache of another connection would forget."""
+        self._light_pool = Pool(partial(self._connect, NEVER, "normal"), size=1)
+        """One whose commits do not wait for the disk: the next that does, of any other, takes them along."""
         self._company = _Company()
 
     @property
@@ -160,14 +162,7 @@ class SqliteDatabase:
     def _transact(self, work: Callable[[Connection], T], pool: Pool[SqliteConnection], step_seconds: float) -> T:
         with _told_plainly(self.path), pool.lend() as connection:
             _patiently(lambda: connection.raw.execute("begin immediate"), step_seconds)
-            try:
-                value = work(connection)
-                connection.raw.execute("commit")
-            except BaseException:
-                if connection.raw.in_transaction:
-                    connection.raw.execute("rollback")
-                raise
-            return value
+            return _begun(connection, work)
 
     def alone(self, entry: Entry, params: Params, columns: Columns | None = None) -> list[Row]:
         """Run one entry as a transaction of its own; a single statement is one already."""
@@ -176,6 +171,23 @@ class SqliteDatabase:
             return self.transact(lambda connection: run(connection, entry, params, columns), rows=rows)
         with _told_plainly(self.path), self._pool.lend() as connection:
             return _patiently(lambda: connection.all(entry, params))
+
+    def lightly(
+        self, entry: Entry, params: Params, columns: Columns | None = None, *, waiting: bool = True
+    ) -> list[Row] | None:
+        """Run one entry on a connection of its own. It is a moment's work unless somebody else is writing."""
+
+        def work(connection: Connection) -> list[Row]:
+            return run(connection, entry, params, columns)
+
+        if waiting:
+            return self._transact(work, self._light_pool, STEP_SECONDS)
+        try:
+            with _told_plainly(self.path), self._light_pool.lend(0.0) as connection:
+                connection.raw.execute("begin immediate")
+                return _begun(connection, work)
+        except DatabaseUnavailable:
+            return None
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run work that reads: a moment of business with the file is waited out."""
@@ -190,8 +202,9 @@ class SqliteDatabase:
         """Close the idle connections."""
         self._pool.close()
         self._crowd_pool.close()
+        self._light_pool.close()
 
-    def _connect(self, log_pages: int = LOG_PAGES) -> SqliteConnection:
+    def _connect(self, log_pages: int = LOG_PAGES, synchronous: str = "full") -> SqliteConnection:
         if sqlite3.sqlite_version_info < OLDEST_VERSION:
             message = f"SQLite {sqlite3.sqlite_version} is too old; Penstock needs 3.38."
             raise DatabaseUnsuitable(message, hint="Use a newer Python build, or PostgreSQL.")
@@ -200,7 +213,7 @@ class SqliteDatabase:
             self.path, timeout=0, isolation_level=None, check_same_thread=False, cached_statements=256
         )
         try:
-            _patiently(lambda: raw.executescript(f"{_PRAGMAS} pragma wal_autocheckpoint = {log_pages};"))
+            _patiently(lambda: raw.executescript(f"{_PRAGMAS} {_own_pragmas(log_pages, synchronous)}"))
             self._require_log(raw)
         except BaseException:
             raw.close()
@@ -256,6 +269,22 @@ def _bind(params: Params) -> dict[str, Any]:
     if list in map(type, bound.values()):
         bound = {name: json.dumps(value) if type(value) is list else value for name, value in bound.items()}
     return bound
+
+
+def _own_pragmas(log_pages: int, synchronous: str) -> str:
+    return f"pragma synchronous = {synchronous}; pragma wal_autocheckpoint = {log_pages};"
+
+
+def _begun(connection: SqliteConnection, work: Callable[[Connection], T]) -> T:
+    """Run work in the transaction that has begun, and end it."""
+    try:
+        value = work(connection)
+        connection.raw.execute("commit")
+    except BaseException:
+        if connection.raw.in_transaction:
+            connection.raw.execute("rollback")
+        raise
+    return value
 
 
 def _patiently(act: Callable[[], T], step_seconds: float = STEP_SECONDS) -> T:

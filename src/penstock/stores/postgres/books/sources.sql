@@ -15,6 +15,7 @@ with told as (
     from penstock_sources s
     where s.key = :key and (not :fenced::bool or exists (
         select 1 from told join penstock_jobs j on j.id = told.id and j.fence = told.fence and j.state = 'running'))
+      and (:lasting::bool or s.budget is null and s.burst * s.interval_us <= :brief_us::bigint)
     for update of s
 ), asking as materialized (
     select *, now / 86400000000 as day, (burst - 1) * interval_us as slack_us, greatest(met_until, now) as met,
@@ -139,6 +140,35 @@ from v
 where s.key = v.key
 returning s.breaker, s.breaker_since = s.updated_at, s.open_until, s.failure_streak, s.parked_until,
     s.updated_at, s.concurrency is not null;
+
+-- name: leave_quietly
+-- The same where an answer changes nothing for anybody: the server is well, no breaker is open, and nobody waits for the
+-- permit. What it writes may be lost with a crash of the server: a permit comes back with its lease, and one line of
+-- traffic more or less harms nobody. So it does not wait for the disk. No answer means that nothing was done. While all
+-- permits are out it does nothing either: who has just lined up for one may be too new to be seen from here.
+with v as materialized (
+    select s.key, (select penstock_now(:now::bigint)) as now, set_config('synchronous_commit', 'off', true)
+    from penstock_sources s
+    where s.key = :key and s.breaker = 'closed' and (s.concurrency is null or s.held < s.concurrency and not exists (
+        select 1 from penstock_jobs j where j.waiting_on = :gate and j.state = 'queued'))
+    for update of s
+), gone as (
+    delete from penstock_source_permits p using v where p.source = v.key and p.ticket = :ticket::bigint returning p.ticket
+), counted as (
+    insert into penstock_traffic as t (source, minute, requests, failed, throttled, sent, received, busy_us)
+    select v.key, v.now / 60000000, 1, 0, 0, :sent::bigint, :received::bigint, :busy_us::bigint
+    from v where :counts::bool
+    on conflict (source, minute) do update set requests = t.requests + 1, sent = t.sent + excluded.sent,
+        received = t.received + excluded.received, busy_us = t.busy_us + excluded.busy_us
+)
+update penstock_sources s
+set held = greatest(0, s.held - (select count(*) from gone)),
+    failure_streak = case when :outcome = 'ok' then 0 else s.failure_streak end,
+    last_success_at = case when :outcome = 'ok' then v.now else s.last_success_at end,
+    updated_at = v.now
+from v
+where s.key = v.key
+returning s.key;
 
 -- name: give_back
 -- The permits and probes of leases that ended, whoever held them.

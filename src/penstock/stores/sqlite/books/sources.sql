@@ -5,7 +5,8 @@
 -- Decide for all who ask at once. Closed gates let nobody in. A breaker that has cooled down lets one probe in. Then two
 -- meters count: the meter of grants is the hard bound; the line of turns keeps those who just came behind those who wait.
 -- A grant may lie up to :patience_us ahead: its holder sleeps until then. A line in which nobody came for a while is void.
--- With :fenced, a run that lost its lease gets no answer. Each part is materialized: woven into one, the same terms would
+-- With :fenced, a run that lost its lease gets no answer. What is not :lasting may be lost with the machine's power: it is
+-- decided only where the whole meter is over before a machine could be back, and where no day's budget counts. Each part is materialized: woven into one, the same terms would
 -- be worked out again and again, for more than twice the time.
 update penstock_sources as s
 set granted = d.total,
@@ -41,6 +42,7 @@ from (
         where key = :key and (not :fenced or exists (
             select 1 from told cross join penstock_jobs j
             where j.id = told.id and j.fence = told.fence and j.state = 'running'))
+          and (:lasting or budget is null and burst * interval_us <= :brief_us)
     ), room as materialized (
         select *, case when shut_until > :now then 0 else max(0, min(
             asked, coalesce(concurrency - held, asked), coalesce(budget - spent_today, asked),
@@ -126,6 +128,32 @@ select s.key, :now / 60000000, 1, :outcome = 'failed', :park_us > 0, :sent, :rec
 from penstock_sources s where s.key = :key and :counts
 on conflict (source, minute) do update set requests = t.requests + 1, failed = t.failed + excluded.failed,
     throttled = t.throttled + excluded.throttled, sent = t.sent + excluded.sent,
+    received = t.received + excluded.received, busy_us = t.busy_us + excluded.busy_us;
+
+-- name: leave_quietly
+-- The same where an answer changes nothing for anybody: the server is well, no breaker is open, and nobody waits for the
+-- permit. What it writes may be lost with the machine's power: a permit comes back with its lease, and one line of traffic
+-- more or less harms nobody. So it need not wait for the disk. No answer means that nothing was done; each part asks the
+-- same, for none of them changes the answer.
+update penstock_sources as s
+set held = max(0, s.held - (
+        select count(*) from penstock_source_permits p where p.source = :key and p.ticket = :ticket)),
+    failure_streak = case when :outcome = 'ok' then 0 else s.failure_streak end,
+    last_success_at = case when :outcome = 'ok' then :now else s.last_success_at end,
+    updated_at = :now
+where s.key = :key and s.breaker = 'closed' and (s.concurrency is null or not exists (
+    select 1 from penstock_jobs j where j.waiting_on = :gate and j.state = 'queued'))
+returning key;
+delete from penstock_source_permits
+where source = :key and ticket = :ticket and exists (
+    select 1 from penstock_sources s where s.key = :key and s.breaker = 'closed')
+  and not exists (select 1 from penstock_jobs j where j.waiting_on = :gate and j.state = 'queued');
+insert into penstock_traffic as t (source, minute, requests, failed, throttled, sent, received, busy_us)
+select s.key, :now / 60000000, 1, 0, 0, :sent, :received, :busy_us
+from penstock_sources s
+where :counts and s.key = :key and s.breaker = 'closed' and (s.concurrency is null or not exists (
+    select 1 from penstock_jobs j where j.waiting_on = :gate and j.state = 'queued'))
+on conflict (source, minute) do update set requests = t.requests + 1, sent = t.sent + excluded.sent,
     received = t.received + excluded.received, busy_us = t.busy_us + excluded.busy_us;
 
 -- name: give_back

@@ -1,0 +1,123 @@
+"""Gates that an event loop passes without a thread: only where nothing has to be waited for and nothing has to last."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.clock import SECOND
+from penstock.engine.ids import new_id
+from penstock.stores.sources import Asker, Left, Passed, Refused
+from tests.stores.gates import KEY, declare
+from tests.stores.scenes import lose
+
+OK = Left("ok", received=10, seconds=0.5)
+
+
+sqlite_alone = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+"""A trip to a server is more than a moment: nobody passes PostgreSQL like this."""
+
+
+@pytest.fixture
+def at_once(store):
+    """Ask without waiting."""
+    return lambda **how: store.sources.ask_at_once(KEY, Asker(new_id(), 0), lease_seconds=60.0, **how)
+
+
+@sqlite_alone
+def test_a_fast_source_is_passed_and_left_at_once(store, at_once):
+    declare(store, rate="600/min", burst=5, concurrency=2)
+
+    passed = at_once()
+
+    assert isinstance(passed, Passed)
+    assert store.sources.standing(KEY).held == 1
+    assert store.sources.leave_quietly(passed, OK, waiting=False)
+    assert store.sources.standing(KEY).held == 0
+    traffic = store.sources.traffic(5)[KEY]
+    assert (traffic.requests, traffic.received_bytes, traffic.busy_seconds) == (1, 10, 0.5)
+
+
+@sqlite_alone
+def test_what_is_granted_at_once_is_on_the_same_meter(store, at_once):
+    declare(store, rate="60/min")
+
+    assert [at_once().delay_us / SECOND for _ in range(3)] == [0, 1, 2]
+    assert at_once().gate == "rate"
+    refused = store.sources.ask(KEY, Asker(new_id(), 0), lease_seconds=60.0)
+    assert isinstance(refused, Refused)
+
+
+@sqlite_alone
+@pytest.mark.parametrize("figures", [{"rate": "6/min"}, {"rate": "600/min", "budget": 100}], ids=["slow", "budget"])
+def test_what_a_power_cut_must_not_forget_is_never_granted_at_once(store, at_once, figures):
+    declare(store, **figures)
+
+    assert at_once() is None
+    assert store.sources.standing(KEY).tickets == 0
+
+
+@sqlite_alone
+def test_nothing_is_waited_for_while_somebody_else_writes(store, at_once):
+    declare(store, rate="600/min", burst=5)
+    passed = at_once()
+
+    asked, left = store.database.transact(lambda _: (at_once(), store.sources.leave_quietly(passed, OK, waiting=False)))
+
+    assert (asked, left) == (None, False)
+    assert store.sources.standing(KEY).tickets == 1
+
+
+@sqlite_alone
+def test_a_permit_that_nobody_has_is_asked_for_with_patience(store, at_once):
+    """Those whose holders are gone are looked for, which takes a transaction."""
+    declare(store, rate="600/min", burst=5, concurrency=1)
+    at_once()
+
+    assert at_once() is None
+
+
+@sqlite_alone
+def test_a_run_that_lost_its_lease_passes_nothing_at_once(store, clock, lease):
+    declare(store, rate="600/min", burst=5)
+    lose(store, clock)
+
+    assert store.sources.ask_at_once(KEY, Asker(lease.id, lease.fence)) is None
+    assert store.sources.standing(KEY).tickets == 0
+
+
+@pytest.mark.parametrize(
+    "left", [Left("failed"), Left("auth"), Left("ok", park_seconds=30)], ids=lambda left: left.outcome
+)
+def test_an_answer_that_says_something_of_the_server_is_never_left_quietly(store, left):
+    declare(store, rate="600/min", burst=5)
+    passed = store.sources.ask(KEY, Asker(new_id(), 0), lease_seconds=60.0)
+
+    assert not store.sources.leave_quietly(passed, left)
+
+
+def test_the_probe_of_a_breaker_is_never_left_quietly(store, clock):
+    declare(store, rate="600/min", burst=5, breaker="1 failure / 5 min")
+    store.sources.leave(store.sources.ask(KEY, Asker(new_id(), 0), lease_seconds=60.0), Left("failed"))
+    clock.advance(301)
+    probe = store.sources.ask(KEY, Asker(new_id(), 0), lease_seconds=60.0)
+
+    assert not store.sources.leave_quietly(probe, OK)
+    store.sources.leave(probe, OK)
+    assert store.sources.standing(KEY).breaker == "closed"
+
+
+@sqlite_alone
+def test_other_writes_still_wait_for_the_disk(store, at_once):
+    declare(store, rate="600/min", burst=5)
+    at_once()
+
+    ((synchronous,),) = store.database.read(lambda connection: connection.execute("pragma synchronous"))
+
+    assert synchronous == 2  # FULL
+
+
+@pytest.mark.parametrize("database_url", [pytest.param("postgres", marks=pytest.mark.postgres)], indirect=True)
+def test_a_server_is_never_asked_at_once(store, at_once):
+    declare(store, rate="600/min", burst=5)
+
+    assert at_once() is None
