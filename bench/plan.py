@@ -17,6 +17,7 @@ class Plan:
     single_rounds: int
     """Many short ones: whatever the disk does for a few seconds meets all ways of writing alike."""
     single_enqueues: int
+    bulk_rounds: int
     bulk_enqueues: int
     loaded_backlog: int
     """Jobs that two workers drain while enqueues are timed."""
@@ -42,6 +43,7 @@ FULL = Plan(
     probe_jobs=5_000,
     single_rounds=15,
     single_enqueues=600,
+    bulk_rounds=9,
     bulk_enqueues=30_000,
     loaded_backlog=200_000,
     pickups=200,
@@ -64,6 +66,7 @@ QUICK = Plan(
     probe_jobs=0,
     single_rounds=5,
     single_enqueues=200,
+    bulk_rounds=3,
     bulk_enqueues=5_000,
     loaded_backlog=30_000,
     pickups=60,

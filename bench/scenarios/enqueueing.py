@@ -34,7 +34,7 @@ def single(bench: Bench, database: str) -> list[Series]:
 def bulk(bench: Bench, database: str) -> list[Series]:
     """Many jobs at once, from the arguments of their calls to the answer that they are on disk."""
     ways = {PENSTOCK: _all_at_once, BARE_BULK: bare.bulk}
-    return _alternate(bench, f"bulk {database}", bench.plan.rounds, bench.plan.bulk_enqueues, ways)
+    return _alternate(bench, f"bulk {database}", bench.plan.bulk_rounds, bench.plan.bulk_enqueues, ways)
 
 
 def loaded(bench: Bench, database: str) -> list[Series]:
@@ -46,7 +46,7 @@ def loaded(bench: Bench, database: str) -> list[Series]:
             one.prepare(1)
             filling.backlog(one.address, bench.plan.loaded_backlog - 1)
             with one.working(one.setting) as _:
-                rounds.append(_enqueue_while_busy(one, bench.plan.loaded_backlog))
+                rounds.append(while_busy(one, bench.plan.loaded_backlog, lambda: noop.enqueue(item(0))))
     return percentiles(f"loaded {database}", MILLISECONDS, rounds)
 
 
@@ -82,8 +82,8 @@ def _all_at_once(_address: str, count: int) -> float:
     return time.perf_counter() - began
 
 
-def _enqueue_while_busy(one: Lane, backlog: int) -> list[float]:
-    """Milliseconds of each enqueue, from the first run of the workers until little of the backlog is left."""
+def while_busy(one: Lane, backlog: int, act: Callable[[], object]) -> list[float]:
+    """Milliseconds of each act, from the first run of the workers until little of the backlog is left."""
     board = one.bench.board
     until = time.monotonic() + 30
     while not board.count() and time.monotonic() < until:
@@ -91,9 +91,9 @@ def _enqueue_while_busy(one: Lane, backlog: int) -> list[float]:
     taken = []
     while 0 < board.count() < backlog * 0.95:
         began = time.perf_counter()
-        noop.enqueue(item(0))
+        act()
         taken.append((time.perf_counter() - began) * 1000)
         time.sleep(GAP_SECONDS)
     if len(taken) < FEWEST_SAMPLES:
-        raise BenchError(f"the backlog was gone after {len(taken)} enqueues")
+        raise BenchError(f"the backlog was gone after {len(taken)} of them")
     return taken

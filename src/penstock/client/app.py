@@ -231,8 +231,7 @@ class Penstock:
             if call.task.app is not self:
                 raise InvalidValue("task", call.task.name, "belongs to another app")
         made = self.store_on(connection).jobs.enqueue([call.job for call in calls])
-        for one, call in zip(made, calls, strict=True):
-            tell_enqueued(call.job, one)
+        tell_enqueued([call.job for call in calls], made)
         return [
             Handle(self.store, one.id, created=one.created, values=call.task.signature.result)
             for one, call in zip(made, calls, strict=True)

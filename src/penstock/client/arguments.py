@@ -144,7 +144,12 @@ class Signature:
     def _fit_as_they_are(self, values: dict[str, Any]) -> bool:
         """Whether every value is of just the JSON type that its parameter asks for: nothing to validate or to turn."""
         plain = self._plain_types
-        return len(values) == len(plain) and all(type(value) in plain[name] for name, value in values.items())
+        if len(values) != len(plain):
+            return False
+        for name, value in values.items():  # noqa: SIM110 - all() with its generator takes twice as long
+            if type(value) not in plain[name]:
+                return False
+        return True
 
     @cached_property
     def _plain_types(self) -> dict[str, frozenset[type]]:

@@ -25,6 +25,8 @@ LONGEST_WAIT_SECONDS = 0.25
 class Handle(Generic[R_co]):
     """One job, as the one who enqueued it sees it."""
 
+    __slots__ = ("__weakref__", "_store", "_values", "created", "id")
+
     def __init__(self, store: Store, job_id: str, *, created: bool, values: Values | None = None) -> None:
         self._store = store
         self._values = values

@@ -176,7 +176,7 @@ class BoundTask(Generic[P, R_co]):
     def _enqueue(self, job: NewJob) -> Handle[R_co]:
         store = self._task.app.store_on(self._said.connection)
         (made,) = store.jobs.enqueue([job])
-        tell_enqueued(job, made)
+        tell_enqueued([job], [made])
         return Handle(self._task.app.store, made.id, created=made.created, values=self._task.signature.result)
 
     def _job(self, text: str, plain: dict[str, Any]) -> NewJob:
@@ -231,9 +231,11 @@ class BoundTask(Generic[P, R_co]):
         )
 
 
-def tell_enqueued(job: NewJob, made: Enqueued) -> None:
-    """One line about a job that was enqueued, or about the one that stood for it already."""
-    if log.isEnabledFor(logging.DEBUG):
+def tell_enqueued(jobs: Sequence[NewJob], enqueued: Sequence[Enqueued]) -> None:
+    """One line about each job that was enqueued, or about the one that stood for it already."""
+    if not log.isEnabledFor(logging.DEBUG):
+        return
+    for job, made in zip(jobs, enqueued, strict=True):
         facts = {"job": made.id, "task": job.task, "tenant": job.tenant, "attempt": f"0/{job.max_attempts}"}
         message = "job enqueued" if made.created else "job not enqueued: it exists"
         log.debug("%s", message, extra={"facts": facts | {"correlation": job.correlation_id}})

@@ -22,6 +22,7 @@ class Borrowed:
     def __init__(self, connection: Connection, clock: Clock) -> None:
         self.dialect = connection.dialect
         self.clock = clock
+        self.writers = 1
         self.rows_at_once = self.rows_to_load = 500
         self._connection = connection
 

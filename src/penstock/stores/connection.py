@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from penstock.clock import Clock
@@ -25,7 +25,7 @@ class Connection(Protocol):
     def each(self, entry: Entry, columns: Columns, common: Params) -> list[Row]:
         """Run an entry for a batch given as columns of equal length, and return all its rows."""
 
-    def load(self, entry: Entry, rows: Sequence[Row]) -> None:
+    def load(self, entry: Entry, rows: Iterable[Row]) -> None:
         """Write rows that cannot be refused, by the shortest way that the database has."""
 
     def execute(self, sql: str, params: Any = None) -> list[Row]:
@@ -53,6 +53,9 @@ class Database(Protocol):
 
     dialect: str
     clock: Clock
+
+    writers: int
+    """How many may write side by side."""
 
     @property
     def rows_at_once(self) -> int:

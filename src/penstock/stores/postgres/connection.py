@@ -6,8 +6,9 @@ import logging
 import random
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from typing import Any, TypeVar
 
 import psycopg
@@ -30,6 +31,7 @@ ROWS_IN_COMPANY = 100
 ROWS_ALONE = 500
 COMPANY_SECONDS = 0.5
 """How long after somebody enqueued they are taken to go on."""
+COPY_LINES = 100
 ATTEMPTS = 8
 """How often a transaction is tried again that lost a deadlock or a serialization race."""
 _KEEPALIVE = {
@@ -40,7 +42,7 @@ _KEEPALIVE = {
     "keepalives_count": 3,
 }
 _COPY_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
-_COPY_SPECIAL = re.compile(r"[\\\t\n\r]")
+_COPY_SPECIAL = re.compile(r"[\\\n\r]")
 # The driver's remarks on broken connections are for whoever asks for them: what it raises, we tell in our own words.
 logging.getLogger("psycopg").addHandler(logging.NullHandler())
 _AGAIN = (pg.SerializationFailure, pg.DeadlockDetected, pg.LockNotAvailable)
@@ -91,12 +93,17 @@ class PostgresConnection:
         """Run an entry once with its columns as arrays."""
         return self.all(entry, {**common, **{name: array(values) for name, values in columns.items()}})
 
-    def load(self, entry: Entry, rows: Sequence[Row]) -> None:
-        """Copy rows into the table. The lines are made here: the driver asks every value for its type."""
+    def load(self, entry: Entry, rows: Iterable[Row]) -> None:
+        """Copy rows into the table. The lines are made here: the driver asks every value for its type.
+
+        They go out in pieces, so that the server writes the first while the next are made.
+        """
         (statement,) = entry
         self._begin_now()
+        lines = map(copy_line, rows)
         with self.raw.cursor().copy(statement.encode()) as copy:
-            copy.write("".join([copy_line(row) for row in rows]))
+            while piece := "".join(islice(lines, COPY_LINES)):
+                copy.write(piece)
 
     def execute(self, sql: str, params: Any = None) -> list[Row]:
         """Run a statement of the caller's own, with `%s` or `%(name)s` parameters."""
@@ -126,6 +133,7 @@ class PostgresDatabase:
     """A server, its clock, and a few connections to it."""
 
     dialect = "postgres"
+    writers = POOL_SIZE
     rows_to_load = 2000
 
     def __init__(self, url: str, *, clock: Clock, pool_size: int = POOL_SIZE, behind_pooler: bool = False) -> None:
@@ -298,14 +306,20 @@ def _element(value: Any) -> str:
 
 
 def copy_line(row: Sequence[Any]) -> str:
-    """A row as a line of the text that COPY reads. Few rows have anything to escape: one look tells."""
-    fields = [value if type(value) is str else "\\N" if value is None else str(value) for value in row]
-    if _COPY_SPECIAL.search("".join([value for value in row if type(value) is str])):
-        fields = [
-            field.translate(_COPY_ESCAPES) if type(value) is str else field
-            for field, value in zip(fields, row, strict=True)
-        ]
-    return "\t".join(fields) + "\n"
+    """A row as a line of the text that COPY reads. Few rows have anything to escape: one look tells.
+
+    A NUL stands for null meanwhile, for no text of PostgreSQL holds one.
+    """
+    line = "\t".join([value if type(value) is str else "\0" if value is None else str(value) for value in row])
+    if _COPY_SPECIAL.search(line) or line.count("\t") >= len(row) or line.count("\0") > row.count(None):
+        return "\t".join(map(_copy_field, row)) + "\n"
+    return line.replace("\0", "\\N") + "\n"
+
+
+def _copy_field(value: Any) -> str:
+    if isinstance(value, str):
+        return value.translate(_COPY_ESCAPES)
+    return "\\N" if value is None else str(value)
 
 
 def _lost(error: Exception, *, unknown: bool) -> DatabaseUnavailable:

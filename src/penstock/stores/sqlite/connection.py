@@ -12,7 +12,7 @@ import random
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -90,10 +90,10 @@ class SqliteConnection:
             return self.all(statements, {**common, **same, "told": told})
         return self._row_by_row(entry, columns, common)
 
-    def load(self, entry: Entry, rows: Sequence[Row]) -> None:
+    def load(self, entry: Entry, rows: Iterable[Row]) -> None:
         """Write rows that cannot be refused, by the shortest way."""
-        for statement in entry:
-            self.raw.executemany(statement, rows)
+        (statement,) = entry
+        self.raw.executemany(statement, rows)
 
     def _row_by_row(self, entry: Entry, columns: Columns, common: Params) -> list[Row]:
         shared = _bind(common)
@@ -126,6 +126,7 @@ class SqliteDatabase:
     """A file, its clock, and a few connections to it."""
 
     dialect = "sqlite"
+    writers = 1
 
     def __init__(self, path: Path, *, clock: Clock, pool_size: int = POOL_SIZE) -> None:
         self.path = path
