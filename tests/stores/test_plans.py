@@ -246,3 +246,25 @@ def test_a_claim_costs_postgresql_the_same_whatever_is_parked_before_the_due_job
 
     walked = sum(node["Actual Rows"] * node["Actual Loops"] for node in _nodes(plan) if "Index Name" in node)
     assert walked <= 30
+
+
+@pytest.mark.postgres
+def test_a_walk_behind_a_trail_reads_nothing_of_the_pairs_that_it_follows(filled):
+    """A gap ends before a pair with many jobs: where its end is met, they are not looked through one by one."""
+    (walk,) = book("penstock.stores", "postgres", "jobs")["walk"]
+    asked = {"queue": "trailed", "after": "", "upto": HIGHEST, "tenants": 3, "now": START + SECOND}
+    asked |= {"past_tenant": ["large"], "past_rank": [0], "past_run_at": [START], "past_id": [A_JOB]}
+    fill = """insert into penstock_jobs (id, tenant, task, queue, state, rank, run_at, args, max_attempts, job_key,
+                  lease_us, created_at, updated_at)
+              select gen_random_uuid(), 'large', 'work', 'trailed', 'queued', 0, %(now)s, '{}', 5, 'l' || n, 1, 1, 1
+              from generate_series(1, 20000) n"""
+
+    def work(connection):
+        connection.execute(fill, NOW)
+        raise _Seen(connection.execute(f"explain (analyze, buffers, format json) {walk}", asked)[0][0])
+
+    with pytest.raises(_Seen) as seen:
+        filled.transact(work)
+    plan = seen.value.plan[0]["Plan"]
+
+    assert plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] <= 60

@@ -89,7 +89,9 @@ where tenant = :tenant and job_id = :id::uuid
 -- The (tenant, rank) pairs of a queue after the tenant :after and up to :upto, until :tenants tenants with a due job
 -- are found. One index probe a pair: its first entry has its earliest run_at, so parked jobs are never walked.
 -- The pairs :past are probed from where the last claim ended: what was claimed from them lately lies dead at their front,
--- and is stepped over for as long as anybody's snapshot is open. The walk goes through the gaps between them.
+-- and is stepped over for as long as anybody's snapshot is open. The walk goes through the gaps between them. A gap that
+-- ends within a tenant is two probes: a row that is bounded from above is no end to an index scan where the first column
+-- is the same, and all jobs of the pair at its end would be read.
 -- A paused queue has no pairs.
 with recursive past (tenant, rank, run_at, id) as (
     select told.tenant collate "C", told.rank, told.run_at, told.id
@@ -106,21 +108,33 @@ with recursive past (tenant, rank, run_at, id) as (
 ), pair (tenant, rank, run_at, due, found, counted, to_tenant, to_rank) as (
     select start.tenant, start.rank, start.run_at, start.due, start.due::int, start.due, gap.to_tenant, gap.to_rank
     from gap cross join lateral (
-        select j.tenant, j.rank, j.run_at, j.run_at <= penstock_now(:now::bigint) as due
-        from penstock_jobs j
-        where j.queue = :queue and j.state = 'queued' and (j.tenant, j.rank) > (gap.tenant, gap.rank)
-          and (j.tenant, j.rank) < (gap.to_tenant, gap.to_rank)
-        order by j.tenant, j.rank, j.run_at, j.id limit 1) start
+        select tenant, rank, run_at, run_at <= penstock_now(:now::bigint) as due from (
+            (select j.tenant, j.rank, j.run_at from penstock_jobs j
+             where j.queue = :queue and j.state = 'queued'
+               and (j.tenant, j.rank) > (gap.tenant, gap.rank) and j.tenant < gap.to_tenant
+             order by j.tenant, j.rank, j.run_at, j.id limit 1)
+            union all
+            (select j.tenant, j.rank, j.run_at from penstock_jobs j
+             where j.queue = :queue and j.state = 'queued' and j.tenant = gap.to_tenant and j.rank < gap.to_rank
+               and j.rank > case when gap.tenant = gap.to_tenant then gap.rank::int else -32769 end
+             order by j.rank, j.run_at, j.id limit 1)) nearest
+        limit 1) start
     union all
     select next.tenant, next.rank, next.run_at, next.due,
            pair.found + (next.due and not (next.tenant = pair.tenant and pair.counted))::int,
            next.due or (next.tenant = pair.tenant and pair.counted), pair.to_tenant, pair.to_rank
     from pair cross join lateral (
-        select j.tenant, j.rank, j.run_at, j.run_at <= penstock_now(:now::bigint) as due
-        from penstock_jobs j
-        where j.queue = :queue and j.state = 'queued' and (j.tenant, j.rank) > (pair.tenant, pair.rank)
-          and (j.tenant, j.rank) < (pair.to_tenant, pair.to_rank)
-        order by j.tenant, j.rank, j.run_at, j.id limit 1) next
+        select tenant, rank, run_at, run_at <= penstock_now(:now::bigint) as due from (
+            (select j.tenant, j.rank, j.run_at from penstock_jobs j
+             where j.queue = :queue and j.state = 'queued'
+               and (j.tenant, j.rank) > (pair.tenant, pair.rank) and j.tenant < pair.to_tenant
+             order by j.tenant, j.rank, j.run_at, j.id limit 1)
+            union all
+            (select j.tenant, j.rank, j.run_at from penstock_jobs j
+             where j.queue = :queue and j.state = 'queued' and j.tenant = pair.to_tenant and j.rank < pair.to_rank
+               and j.rank > case when pair.tenant = pair.to_tenant then pair.rank::int else -32769 end
+             order by j.rank, j.run_at, j.id limit 1)) nearest
+        limit 1) next
     where pair.found < :tenants or next.tenant = pair.tenant
 )
 select tenant, rank, run_at, due from pair
