@@ -18,8 +18,8 @@ setup: ## make .venv with the locked run-time packages (PYTHON=python3.12 for an
 setup-dev: ## the same with what the tests and checks need
 	@PYTHON='$(PYTHON)' sh tools/setup.sh requirements-dev.lock
 
-demo: setup ## see it work: two workers, one of them killed, nothing lost
-	@$(BIN)/penstock demo $(ARGS)
+demo: setup ## see it work: five applications, two workers, one killed, nothing lost (DATABASE_URL=... for PostgreSQL)
+	@$(BIN)/penstock demo $(if $(filter command%,$(origin DATABASE_URL)),--database '$(DATABASE_URL)') $(ARGS)
 
 test: setup-dev ## every promise at small size, on SQLite and PostgreSQL (ARGS="-k lease" for a few)
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)

@@ -9,6 +9,7 @@ from typing import Any
 
 JOBS_PER_SECOND = "jobs/s"
 ENTRIES_PER_SECOND = "entries/s"
+ITEMS_PER_SECOND = "items/s"
 MILLISECONDS = "ms"
 MEBIBYTES = "MiB"
 PERCENT_OF_A_CORE = "% of a core"

@@ -34,6 +34,12 @@ class Plan:
     """The first and the last so many of them are compared."""
     gate_passes: int
     feed_entries: int
+    news_few: int
+    news_many: int
+    """Articles that are remembered while others are placed."""
+    news_part: int
+    raw_items: int
+    """Of brands, in runs of 1,000."""
 
 
 FULL = Plan(
@@ -58,6 +64,10 @@ FULL = Plan(
     snapshot_part=20_000,
     gate_passes=2_000,
     feed_entries=10_000,
+    news_few=10_000,
+    news_many=100_000,
+    news_part=1_000,
+    raw_items=50_000,
 )
 QUICK = Plan(
     quick=True,
@@ -81,4 +91,8 @@ QUICK = Plan(
     snapshot_part=5_000,
     gate_passes=500,
     feed_entries=2_000,
+    news_few=1_000,
+    news_many=10_000,
+    news_part=500,
+    raw_items=7_000,
 )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bench.figures import Series
-from bench.scenarios import drains, enqueueing, flat, sources, standing
+from bench.scenarios import brands, clustering, drains, enqueueing, flat, sources, standing
 
 Figures = Mapping[str, Series]
 
@@ -101,7 +101,7 @@ def _on_sqlite() -> tuple[Target | Either, ...]:
 def _on_both(database: str) -> tuple[Target | Either, ...]:
     short = _SHORT[database]
     single, bulk = f"enqueue {database}/", f"bulk {database}/"
-    memory, pickup = f"memory {database}/", f"pickup {database}/"
+    memory, pickup, rows = f"memory {database}/", f"pickup {database}/", f"normalization {database}"
     pick_p50, idle, gate_p50 = (4.0, 1.0, 2.0) if database == _PG else (10.0, 2.0, 1.0)
     return (
         Target(
@@ -123,6 +123,8 @@ def _on_both(database: str) -> tuple[Target | Either, ...]:
         _flat("history", database, flat.HISTORY, "large history"),
         _flat("backlog", database, flat.BACKLOG, "large backlog"),
         Target(f"{short}: passing and leaving a gate p50, ms", f"gate {database}/p50", most=gate_p50),
+        Target(f"{short}: asking for a compile p99 beside two busy workers, ms", f"kickoff {database}/p99", most=20.0),
+        Target(f"{short}: raw items of brands to rows, a second", f"{rows}/{brands.NEW}", least=5_000),
     )  # fmt: skip
 
 
@@ -138,6 +140,12 @@ _FEEDS = Target(
     (f"feeds none/{sources.BARE}",),
     0.7,
 )
+_CLUSTERING = Target(
+    "Clustering: placing an article in a large window over a small one",
+    f"{clustering.SCENARIO}/{clustering.MANY}",
+    (f"{clustering.SCENARIO}/{clustering.FEW}",),
+    most=3.0,
+)
 ALL: tuple[Target | Either, ...] = (
     *_on_postgres(),
     *_on_sqlite(),
@@ -145,6 +153,7 @@ ALL: tuple[Target | Either, ...] = (
     _SNAPSHOT,
     *_on_both(_LITE),
     _FEEDS,
+    _CLUSTERING,
 )
 
 

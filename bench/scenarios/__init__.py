@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bench.figures import Series
 from bench.lane import Bench
-from bench.scenarios import drains, enqueueing, flat, sources, standing
+from bench.scenarios import brands, clustering, drains, enqueueing, flat, sources, standing
 
 Run = Callable[[Bench, str], list[Series]]
 
@@ -44,6 +44,9 @@ _WRITTEN: tuple[tuple[str, Run, tuple[str, ...], str, float], ...] = (
     ("snapshot", flat.snapshot, ("postgres",), "Draining while another client's snapshot stays open", 300),
     ("gate", sources.gate, _BOTH, "Passing and leaving the gate of a source", 120),
     ("feeds", sources.feeds, ("none",), "Reading feeds", 120),
+    ("clustering", clustering.placing, ("none",), "Placing an article among few and among many", 600),
+    ("kickoff", brands.kickoff, _BOTH, "Asking for a compile of a brand while two workers drain a backlog", 300),
+    ("normalization", brands.normalization, _BOTH, "Raw items of brands to rows", 180),
 )
 ALL = tuple(
     Scenario(noun, run, database, title, seconds)

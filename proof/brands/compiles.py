@@ -1,4 +1,4 @@
-"""Compiles whose workers are killed with -9, and what is left of each to compare."""
+"""Compiles of several brands at once, whose workers are killed with -9 all the while."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from random import Random
 from typing import Any, Self
 
@@ -17,10 +16,15 @@ from penstock import Penstock
 from penstock.apps.brands.application import Brands
 from penstock.apps.brands.figures import Figures
 from penstock.apps.brands.rows import CompileRun
+from penstock.clock import SECOND
+from penstock.engine.job import Job
+from penstock.engine.transitions import State
 from penstock.errors import DatabaseUnavailable
 from penstock.sandbox import Clock, Sandbox
+from penstock.settings import Settings
 from penstock.stores import migrations
 from penstock.stores.listing import JobFilter
+from proof.brands.endings import Ending, ending
 from proof.support.site import ROOT, START, Site
 
 TENANT = "proof"
@@ -33,34 +37,27 @@ SOURCES = (
     ("youtube", "channel_videos", HANDLE),
     ("web", "pages", "https://acme.example/"),
 )
-KILLS_EACH = 2
-"""In one compile. A job whose worker dies under it more often than it may be tried is a dead letter, as it should."""
 FIGURES = {
-    "PENSTOCK_BRANDS_LAG_SECONDS": "0.5",
+    "PENSTOCK_BRANDS_ATTEMPTS": "1000",
+    "PENSTOCK_BRANDS_LAG_SECONDS": "0.3",
     "PENSTOCK_BRANDS_POLL_INTERVAL_SECONDS": "60",
-    "PENSTOCK_BRANDS_POLL_TIMEOUT_SECONDS": "100000",
+    "PENSTOCK_BRANDS_POLL_TIMEOUT_SECONDS": "80000",
 }
-"""Time flies here while everybody waits, and nobody is to be late for that."""
+"""Time flies here while everybody waits, and nobody is to be late for that, nor to have died too often."""
 RUN_SECONDS = 30
 TICK_SECONDS = 20
+WORKERS = 2
+MOST_STEPS = 8
+"""Of progress between two kills."""
+LATEST_SECONDS = 0.05
+"""After the last of these steps a kill comes at any moment up to this."""
 PATIENCE_SECONDS = 240.0
-_NAP_SECONDS = 0.04
-_LATEST_SECONDS = 0.05
+_NAP_SECONDS = 0.02
 _TICK_EVERY_SECONDS = 0.1
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """What a compile came to."""
-
-    run: CompileRun
-    kills: int
-    paid: dict[str, int]
-    """How many runs of each actor were paid for."""
-    items: list[tuple[Any, ...]]
-    """Everything that was normalized, without our own ids."""
-    snapshot: dict[str, Any]
-    """The same for the snapshot."""
+_WORKER = (
+    "-m", "penstock", "-A", "proof.brands.app:app", "worker", "--queues", "brands", "--concurrency", "4",
+    "--poll-interval", "0.05 s", "--stale-check-interval", "0.2 s",
+)  # fmt: skip
 
 
 class Stage:
@@ -69,6 +66,8 @@ class Stage:
     def __init__(self, site: Site, sources: int = len(SOURCES)) -> None:
         self.site = site
         self.sources = SOURCES[:sources]
+        self.kills = 0
+        """Of workers that were at work."""
         self.outside_clock = Clock.standing(START / 1_000_000)
         self.sandbox = Sandbox(seed=7, clock=self.outside_clock)
         self._over = threading.Event()
@@ -81,7 +80,7 @@ class Stage:
         migrations.migrate(store.database, "penstock.apps.brands")
         store.close()
         self.app = Penstock(self.site.url, clock=self.site.clock)
-        self.brands = Brands(self.app, figures=Figures.load({**os.environ, **FIGURES}))
+        self.brands = Brands(self.app, figures=Figures.load(Settings.load({**os.environ, **FIGURES})))
         self._ticking = threading.Thread(target=self._tick, daemon=True)
         self._ticking.start()
         return self
@@ -94,121 +93,105 @@ class Stage:
         for name in ("APIFY_TOKEN", "APIFY_BASE_URL"):
             os.environ.pop(name, None)
 
-    def compile(self, *, kills: int, seed: int) -> Ending:
-        """Compile a new brand of the same sources, at the same moment, with so many workers killed on the way."""
+    def compile(self, *, brands: int = 1, kills: int = 0, seed: int = 0) -> list[Ending]:
+        """Compile new brands of the same sources at the same moment, with up to so many workers killed on the way."""
         self.site.clock.set(START)
         self.outside_clock.set(START / 1_000_000)
+        before = len(self.sandbox.books.paid_runs())
+        self._asked = [self._ask() for _ in range(brands)]
+        self._all_begun = before + brands * len(self.sources)
+        if kills:
+            self._work_and_die(kills, Random(seed))
+        else:
+            self._wait(self._worked_here)
+        endings = [ending(self.brands, self.sandbox, one) for one in self._asked]
+        bought = len(self.sandbox.books.paid_runs()) - before
+        assert bought == sum(sum(one.paid.values()) for one in endings), "a run was paid for that nobody knows of"
+        return endings
+
+    def _ask(self) -> CompileRun:
         brand = self.brands.add(TENANT, "Acme", {"mission": "Coffee that is worth the walk."})
         for source in self.sources:
             self.brands.connect(TENANT, brand.id, *source)
-        before = self._paid()
-        asked = self.brands.compile(TENANT, brand.id)
-        killed = self._work(asked.id, before, kills=kills, luck=Random(seed))
-        run = self.brands.compile_run(TENANT, asked.id)
-        paid = {actor: count - before.get(actor, 0) for actor, count in self._paid().items()}
-        snapshot = self.brands.snapshot(TENANT, brand.id) if run.status == "succeeded" else {}
-        return Ending(run, killed, paid, self._items(brand.id), _bare(snapshot))
+        return self.brands.compile(TENANT, brand.id)
 
-    def _work(self, run_id: str, before: dict[str, int], *, kills: int, luck: Random) -> int:
-        """Have workers work until the compile is over; the first ones are killed, each after a few more requests."""
-        if not kills:
-            self._work_here(run_id, before)
-            return 0
-        killed, asked = 0, self.sandbox.books.count(service="apify")
-        for _ in range(kills):
-            asked += luck.randrange(1, 3 * len(self.sources))
-            with self._worker() as worker:
-                self._wait(lambda n=asked: self._moved(before, run_id, n))
-                time.sleep(luck.random() * _LATEST_SECONDS)
-                worker.kill()
-            killed += not self._is_over(run_id)
-        with self._worker() as worker:
-            self._wait(lambda: self._moved(before, run_id, sys.maxsize))
-            worker.kill()
-        return killed
+    def _worked_here(self) -> bool:
+        """Be the worker that nobody kills; whether all is over."""
+        self.app.run_worker(queues=["brands"], until_empty=True)
+        return self._is_over()
 
-    def _work_here(self, run_id: str, before: dict[str, int]) -> None:
-        """Be the worker that nobody kills."""
+    def _work_and_die(self, kills: int, luck: Random) -> None:
+        """Have workers work until all is over; those at work are killed, one after a few steps of progress each."""
+        with ExitStack() as ended:
+            crew = [self._worker(ended) for _ in range(WORKERS)]
+            wanted = self.kills + kills
+            while self.kills < wanted and not self._is_over():
+                steps = self._steps() + luck.randrange(1, MOST_STEPS)
+                self._wait(lambda steps=steps: self._is_over() or (self._steps() >= steps and self._busy(crew)))
+                time.sleep(luck.random() * LATEST_SECONDS)
+                if busy := self._busy(crew):
+                    victim = luck.choice(busy)
+                    self.kills += self._kill(crew[victim])
+                    crew[victim] = self._worker(ended)
+            self._wait(self._is_over)
 
-        def worked() -> bool:
-            self.app.run_worker(queues=["brands"], until_empty=True)
-            return self._moved(before, run_id, sys.maxsize)
-
-        self._wait(worked)
-
-    def _moved(self, before: dict[str, int], run_id: str, asked: int) -> bool:
-        """Whether it is time; on the way, the runs of the outside world end once all have begun."""
-        paid = self._paid()
-        if sum(paid.values()) - sum(before.values()) >= len(self.sources):
-            self.outside_clock.set(START / 1_000_000 + RUN_SECONDS)
-        return self.sandbox.books.count(service="apify") >= asked or self._is_over(run_id)
-
-    def _is_over(self, run_id: str) -> bool:
-        return self.brands.compile_run(TENANT, run_id).is_over
-
-    @contextmanager
-    def _worker(self) -> Iterator[subprocess.Popen[bytes]]:
-        command = [sys.executable, "-m", "penstock", "-A", "proof.brands.app:app", "worker", "--queues", "brands"]
-        options = ["--concurrency", "4", "--poll-interval", "0.05 s", "--stale-check-interval", "0.2 s"]
+    def _worker(self, ended: ExitStack) -> subprocess.Popen[bytes]:
+        environment = self.site._environment() | FIGURES
         told = subprocess.DEVNULL
-        process = subprocess.Popen(
-            [*command, *options], cwd=ROOT, env=self.site._environment() | FIGURES, stdout=told, stderr=told
-        )
-        try:
-            yield process
-        finally:
-            process.kill()
-            process.wait()
+        worker = subprocess.Popen([sys.executable, *_WORKER], cwd=ROOT, env=environment, stdout=told, stderr=told)
+        ended.callback(worker.wait)
+        ended.callback(worker.kill)
+        return worker
+
+    def _busy(self, crew: list[subprocess.Popen[bytes]]) -> list[int]:
+        """The places of those who hold leases."""
+        holders = self._holders()
+        return [place for place, worker in enumerate(crew) if worker.pid in holders]
+
+    def _kill(self, worker: subprocess.Popen[bytes]) -> bool:
+        """Kill a worker; whether it had work."""
+        worker.kill()
+        return worker.pid in self._holders()
+
+    def _holders(self) -> set[int]:
+        """The processes that jobs are running in, as the database has it."""
+        rows = self._rows("select w.pid from penstock_jobs j join penstock_workers w on w.id = j.worker_id"
+                          " where j.state = 'running'")  # fmt: skip
+        return {pid for (pid,) in rows}
+
+    def _steps(self) -> int:
+        """How far everything has come: requests to the outside world, and what the ledger has."""
+        ((recorded,),) = self._rows("select count(*) from penstock_effects")
+        return int(recorded) + self.sandbox.books.count(service="apify")
+
+    def _is_over(self) -> bool:
+        """Whether all compiles are over; on the way, the runs of the outside world end once all have begun."""
+        if len(self.sandbox.books.paid_runs()) >= self._all_begun:
+            self.outside_clock.set(START / 1_000_000 + RUN_SECONDS)
+        return all(self.brands.compile_run(TENANT, one.id).is_over for one in self._asked)
 
     def _wait(self, happened: Callable[[], bool]) -> None:
         until = time.monotonic() + PATIENCE_SECONDS
         while not happened():
-            assert time.monotonic() < until, f"the compile does not get on: {self._standing()}"
+            assert time.monotonic() < until, f"the compiles do not get on: {self._standing()}"
             time.sleep(_NAP_SECONDS)
 
     def _standing(self) -> list[tuple[Any, ...]]:
         """The jobs that are not over, for whoever has to find out why."""
-        jobs = self.app.store.listing.page(JobFilter(tenant=TENANT), limit=50).jobs
-        return [
-            (job.task, job.state, job.waiting_on, job.losses, job.error_message) for job in jobs if not job.finished_at
-        ]
+        return [(job.task, job.state, job.waiting_on, job.losses, job.error_message) for job in self._waiting()]
+
+    def _waiting(self, state: State | None = None) -> list[Job]:
+        jobs = self.app.store.listing.page(JobFilter(tenant=TENANT, state=state), limit=500).jobs
+        return [job for job in jobs if not job.finished_at]
 
     def _tick(self) -> None:
-        """Let time pass whenever everybody waits."""
+        """Let time pass whenever everybody waits: to when the first of them is due, or a little longer."""
         while not self._over.wait(_TICK_EVERY_SECONDS):
-            try:
+            with suppress(DatabaseUnavailable):
                 counts = self.app.store.queues.counts()
-            except DatabaseUnavailable:
-                continue
-            if any(one.parked for one in counts) and not any(one.due or one.running for one in counts):
-                self.site.clock.advance(TICK_SECONDS)
+                if any(one.parked for one in counts) and not any(one.due or one.running for one in counts):
+                    due = min((job.run_at for job in self._waiting(State.QUEUED)), default=0)
+                    self.site.clock.set(max(due, self.site.clock.now() + TICK_SECONDS * SECOND))
 
-    def _paid(self) -> dict[str, int]:
-        found: dict[str, int] = {}
-        for run in self.sandbox.books.paid_runs():
-            found[run.actor] = found.get(run.actor, 0) + 1
-        return found
-
-    def _items(self, brand_id: str) -> list[tuple[Any, ...]]:
-        connections = [one.id for one in self.brands.connections(TENANT, brand_id)]
-        found = self.brands.evidence(TENANT, brand_id, connections)
-        return sorted(
-            (one.kind, one.external_id or "", one.canonical_url, one.author, one.title, one.text, one.published_at,
-             sorted(one.metrics.items()), list(one.media), list(one.hashtags), list(one.links))
-            for one in found
-        )  # fmt: skip
-
-
-def _bare(snapshot: dict[str, Any]) -> dict[str, Any]:
-    """What a snapshot says, with items named by what they are instead of by our ids."""
-    if not snapshot:
-        return {}
-    known = {one: f"{said['kind']} {said['external_id'] or said['url']}" for one, said in snapshot["evidence"].items()}
-    return {
-        "sections": {
-            name: [(one["subject"], one["text"], sorted(known[item] for item in one["evidence"])) for one in said]
-            for name, said in snapshot["sections"].items()
-        },
-        "evidence": sorted(known.values()),
-        "sources": sorted(one["source"] for one in snapshot["evidence_status"]["refreshed"]),
-    }
+    def _rows(self, sql: str) -> list[tuple[Any, ...]]:
+        return self.app.store.database.read(lambda connection: connection.execute(sql))

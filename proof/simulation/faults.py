@@ -25,6 +25,7 @@ class FaultyDatabase:
 
     def __init__(self, inner: Database) -> None:
         self._inner = inner
+        self.writers = 1
         self.rows_at_once, self.rows_to_load = inner.rows_at_once, inner.rows_to_load
         self.clock: Clock = inner.clock
         self.next_fault: Fault | None = None

@@ -69,6 +69,10 @@ POINTS: list[Point] = [
     Point("pass", "inside sources.pass", "governed", only="sqlite"),
     *_around("leave", "sources.leave", "governed"),
     Point("leave", "inside sources.leave", "governed", only="sqlite"),
+    Point("leave", "before sources.leave_quietly", "visiting"),
+    Point("leave", "inside sources.leave_quietly", "visiting", only="sqlite"),
+    Point("leave", "before the commit of sources.leave_quietly", "visiting", only="sqlite"),
+    Point("leave", "after sources.leave_quietly", "visiting"),
     *_around("park", "sources.park", "governed"),
     *_around("park", "sources.move_line", "governed", nth=2),  # the first time is at the declaration
     *_around("respread", "sources.respread", "governed", nth=2),

@@ -53,6 +53,8 @@ class Workload:
         self.snoozing: Task[..., int] = self.app.task(name="snoozing", retry=policy)(self._snoozing)
         self.server = self.app.source("server", rate="1/h", concurrency=2)
         self.governed: Task[..., int] = self.app.task(name="governed", source=self.server, retry=policy)(self._governed)
+        self.calm = self.app.source("calm", rate="600/min", burst=10, concurrency=2)
+        self.visiting: Task[..., int] = self.app.task(name="visiting", retry=policy)(self._visiting)
         lingering = self.app.task(name="lingering", retry=policy, lease="2 s", concurrency=1)
         self.lingering: Task[..., int | Snooze] = lingering(self._lingering)
 
@@ -120,6 +122,13 @@ class Workload:
                 self._charge_once(ctx, number)
                 if ctx.job.deferrals == 0:
                     visit.failed(park_seconds=60)
+            return ctx.commit("save", self._save, number)
+
+    def _visiting(self, ctx: Context, number: int) -> int:
+        """Pass the gate of a source that is well, and leave it as it was."""
+        with self._witnessed(ctx):
+            with self.calm.enter():
+                self._charge_once(ctx, number)
             return ctx.commit("save", self._save, number)
 
     def _lingering(self, ctx: Context, number: int) -> int | Snooze:

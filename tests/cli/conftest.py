@@ -21,6 +21,12 @@ from penstock.clock import CLOCK_VARIABLE, TESTING_VARIABLE, SettableClock
 from penstock.stores import migrations
 from penstock.stores.opening import open_database
 from penstock.stores.store import Store
+from tests.apps.conftest import (  # noqa: F401 - fixtures are found by their names
+    made_database_url,
+    made_postgres_url,
+    made_sqlite_url,
+    made_tables,
+)
 from tests.cli.shop import app
 from tests.stores.scenes import START
 

@@ -9,6 +9,7 @@ import pytest
 
 from penstock import Penstock
 from penstock.apps import brands
+from penstock.cli.brands import command
 from penstock.clock import CLOCK_VARIABLE, TESTING_VARIABLE
 from penstock.engine.ids import new_id
 from penstock.sandbox import Clock, Sandbox
@@ -19,11 +20,17 @@ LOOKS = 40
 
 
 @pytest.fixture
-def bench(database_url, tmp_path, monkeypatch):
+def package():
+    return "penstock.apps.brands"
+
+
+@pytest.fixture
+def bench(made_database_url, tmp_path, monkeypatch):
     """A worker without threads, whose clock the commands go by too."""
+    monkeypatch.setattr("penstock.sources.source.FINGERPRINT_ROUNDS", 10)
     monkeypatch.setenv(CLOCK_VARIABLE, str(tmp_path / "penstock-clock"))
     monkeypatch.setenv(TESTING_VARIABLE, "1")
-    with closing(Bench(database_url, tmp_path)) as bench:
+    with closing(Bench(made_database_url, tmp_path)) as bench:
         yield bench
 
 
@@ -40,7 +47,6 @@ def sandbox(bench, monkeypatch):
 def brand(bare, bench, sandbox):
     """The command group on a database that has its tables."""
     del sandbox
-    assert bare("db", "migrate", "brands", "--database", bench.database_url).code == 0
     return lambda *words: bare("brand", *words, "--database", bench.database_url)
 
 
@@ -162,6 +168,37 @@ def test_two_snapshots_are_compared_by_their_numbers(brand, compiled, work):
     assert brand("diff", compiled, "3").code == 3
 
 
+def test_the_last_two_snapshots_are_compared_where_no_number_is_said(brand, compiled, work):
+    alone = brand("diff", compiled)
+    brand("connect", compiled, "web.pages", "https://acme.example", "--set", "cap=3")
+    brand("compile", compiled)
+    work()
+
+    found = brand("diff", compiled, "--json").json
+
+    assert (alone.code, "nothing to compare it with" in alone.err) == (2, True)
+    assert (found["old"], found["new"], len(found["evidence"]["added"])) == (1, 2, 3)
+    assert brand("show", compiled, "--json").json["number"] == 2
+
+
+def test_a_prompt_that_there_is_not_is_refused_before_anything_is_asked(brand, acme, sandbox):
+    answer = brand("compile", acme, "--prompt-version", "v999", "--json")
+
+    assert (answer.code, answer.error["hint"]) == (2, "There is v1.")
+    assert brand("status", acme).code == 3
+    assert sandbox.books.requests() == []
+
+
+def test_old_raw_items_are_removed_after_a_look(brand, compiled, bench):
+    bench.advance("91 days")
+    would = brand("prune", "--dry-run").out
+    gone = brand("prune", "--json").json
+
+    assert "5 raw items of 1 runs would go" in would
+    assert gone == {"runs": 1, "items": 5, "dry_run": False}
+    assert brand("show", compiled).code == 0
+
+
 def test_waiting_for_a_compile_shows_what_became_of_its_sources(brand, acme, work):
     words = ("compile", acme, "--request-id", "r-1")
     first = brand(*words).out
@@ -227,14 +264,33 @@ def test_nothing_is_bought_without_a_token(brand, acme, monkeypatch, sandbox):
     assert sandbox.books.requests() == []
 
 
-def test_another_tenants_brand_looks_like_none(brand, compiled):
-    for words in (["status"], ["show"], ["compile"], ["compile", "--plan"], ["diff"], ["remove", "--yes"]):
-        numbers = ["1"] if words == ["diff"] else []
-        foreign = brand(*words, compiled, *numbers, "--tenant", "other", "--json")
-        absent = brand(*words, new_id(), *numbers, "--tenant", "other", "--json")
+WORDS = (
+    ("status", "{compile}"),
+    ("status", "{brand}"),
+    ("show", "{brand}"),
+    ("compile", "{brand}"),
+    ("compile", "{brand}", "--plan"),
+    ("connect", "{brand}", "web.pages", "https://acme.example"),
+    ("diff", "{brand}"),
+    ("diff", "{brand}", "1"),
+    ("remove", "{brand}", "--yes"),
+)
+"""Every way to name a brand or a compile."""
+NAMELESS = {"add", "list", "prune"}
 
-        assert (foreign.code, absent.code) == (3, 3)
-        assert foreign.error["code"] == absent.error["code"] == "not_found"
+
+@pytest.mark.proves("TN-02")
+def test_another_tenants_brand_looks_like_none_to_every_verb(brand, compiled):
+    theirs = {"brand": compiled, "compile": brand("status", compiled, "--json").json["run"]["id"]}
+
+    assert {verb for verb, *_ in WORDS} | NAMELESS == set(command.commands)
+    for words in WORDS:
+        foreign, absent = (
+            brand(*(word.format(**ids) for word in words), "--tenant", "other", "--json")
+            for ids in (theirs, {"brand": new_id(), "compile": new_id()})
+        )
+        assert (foreign.code, absent.code, foreign.error["code"]) == (3, 3, "not_found"), words
+    assert brand("list", "--tenant", "other", "--json").json["brands"] == []
     assert brand("show", compiled).code == 0
 
 
@@ -246,3 +302,27 @@ def test_a_brand_is_removed_with_all_that_was_found(brand, compiled):
     assert gone["rows"] > 5
     assert brand("show", compiled).code == 3
     assert brand("list", "--json").json["brands"] == []
+
+
+def test_a_brand_of_a_tenant_is_gone_on_with_for_that_tenant(brand):
+    said = brand("add", "Acme", "--tenant", "globex")
+
+    assert said.err.strip().endswith(f"connect {said.out.strip()} instagram.posts HANDLE --tenant globex")
+
+
+def test_a_compile_that_nobody_will_work_on_says_so(brand, acme):
+    assert "brands" in brand("compile", acme).err
+
+
+def test_whoever_stops_waiting_is_told_that_the_compile_goes_on(brand, acme, monkeypatch):
+    def interrupted(_seconds):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("penstock.cli.brands_waiting.time.sleep", interrupted)
+
+    answer = brand("compile", acme, "--wait")
+
+    assert answer.code == 130
+    assert "The compile goes on." in answer.err
+    assert "penstock brand status" in answer.err
+    assert brand("status", acme, "--json").json["run"]["status"] == "pending"

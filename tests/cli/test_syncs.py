@@ -9,6 +9,8 @@ import pytest
 
 from penstock import Penstock
 from penstock.apps.syncs.application import Syncs
+from penstock.cli.syncs import command
+from penstock.engine.ids import new_id
 from penstock.sandbox import Sandbox
 
 TENANT = ("--tenant", "acme")
@@ -20,6 +22,7 @@ def outside(monkeypatch):
     for name in os.environ:
         if name.startswith("AIRBYTE_"):
             monkeypatch.delenv(name)
+    monkeypatch.setattr("penstock.sources.source.FINGERPRINT_ROUNDS", 10)
     with Sandbox(seed=7) as outside:
         outside.airbyte.script(duration_seconds=0, rows=42, times=None)
         monkeypatch.setenv("AIRBYTE_BASE_URL", f"{outside.url}/airbyte/v1")
@@ -30,11 +33,15 @@ def outside(monkeypatch):
 
 
 @pytest.fixture
-def sync(penstock, outside):
+def package():
+    return "penstock.apps.syncs"
+
+
+@pytest.fixture
+def sync(bare, made_database_url, outside):
     """`penstock sync ...` on a database that has its tables."""
     del outside
-    penstock("db", "migrate", "syncs")
-    return lambda *words: penstock("sync", *words)
+    return lambda *words: bare("sync", *words, "--database", made_database_url)
 
 
 @pytest.fixture
@@ -53,11 +60,11 @@ def added(sync, shop):
 
 
 @pytest.fixture
-def work(database_url):
+def work(made_database_url):
     """Do what is due."""
 
     def run():
-        with closing(Penstock(database_url)) as app:
+        with closing(Penstock(made_database_url)) as app:
             Syncs(app)
             return app.run_worker(queues=("syncs",), until_empty=True, concurrency=2)
 
@@ -192,9 +199,9 @@ def test_without_its_tables_the_command_says_what_to_do(penstock, database_url, 
 
 
 @pytest.mark.proves("CLI-05")
-def test_syncs_have_a_worker_of_their_own(database_url, sync, added, outside, process):
+def test_syncs_have_a_worker_of_their_own(made_database_url, sync, added, outside, process):
     sync("dispatch", added, *TENANT)
-    environment = {"PENSTOCK_DATABASE_URL": database_url}
+    environment = {"PENSTOCK_DATABASE_URL": made_database_url}
     words = ("worker", "-A", "penstock.apps.syncs.worker:app", "--queues", "syncs", "--until-empty")
 
     ended = process(*words, extra=environment)
@@ -202,3 +209,52 @@ def test_syncs_have_a_worker_of_their_own(database_url, sync, added, outside, pr
     assert ended.wait(60) == 0, ended.communicate()[1]
     assert len(outside.airbyte.jobs()) == 1
     ended.communicate()
+
+
+def test_a_connection_is_removed_and_its_active_sync_only_where_that_is_said(sync, added):
+    job_id = sync("dispatch", added, *TENANT).out.strip()
+
+    refused = sync("remove", added, *TENANT, "--json")
+    removed = sync("remove", added, *TENANT, "--cancel", "--json")
+
+    assert (refused.code, refused.error["code"], "--cancel" in refused.error["hint"]) == (4, "active_job_exists", True)
+    assert removed.json == {"tenant_id": "acme", "connector_id": added, "cancelled": job_id}
+    assert sync("list", "--json").json == {"connections": []}
+    assert sync("show", job_id, *TENANT, "--json").json["status"] == "cancelled"
+    assert sync("remove", added, *TENANT).code == 3
+
+
+WORDS = (
+    ("show", "{connection}"),
+    ("show", "{job}"),
+    ("dispatch", "{connection}"),
+    ("dispatch", "{connection}", "--as-support", "sam", "--reason", "ticket 4711"),
+    ("enable", "{connection}"),
+    ("enable", "{connection}", "--off"),
+    ("remove", "{connection}", "--cancel"),
+    ("requeue", "{letter}", "--as-support", "sam", "--reason", "ticket 4711"),
+)
+"""Every way to name a connection or a sync."""
+LISTS = {"list", "stats", "plan", "add"}
+
+
+@pytest.mark.proves("TN-02")
+def test_what_is_another_tenants_looks_like_nothing_to_every_verb(sync, added, work, outside, shop):
+    outside.airbyte.connections[shop[0]].status = "inactive"
+    letter = sync("dispatch", added, *TENANT).out.strip()
+    work()
+    job = sync("dispatch", added, *TENANT, "--as-support", "sam", "--reason", "again").out.strip()
+    theirs, nobodys = {"connection": added, "job": job, "letter": letter}, {"connection": "nothing"}
+
+    assert {verb for verb, *_ in WORDS} | LISTS == set(command.commands)
+    for words in WORDS:
+        foreign, absent = (
+            sync(*(word.format(**ids) for word in words), "--tenant", "globex", "--json")
+            for ids in (theirs, nobodys | {"job": new_id(), "letter": new_id()})
+        )
+        assert (foreign.code, absent.code, foreign.error["code"]) == (3, 3, "not_found"), words
+    other = ("--tenant", "globex", "--json")
+    assert sync("list", *other).json == {"connections": []}
+    assert sync("list", "--jobs", *other).json == {"jobs": []}
+    assert not any(sync("stats", *other).json.values())
+    assert sync("show", job, *TENANT, "--json").json["status"] == "queued"

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 APPLICATIONS: dict[str, str] = {
     "brands": "penstock.apps.brands",
+    "brief": "penstock.apps.brief",
     "syncs": "penstock.apps.syncs",
+    "documents": "penstock.apps.documents",
+    "prices": "penstock.apps.prices",
 }
 """Each application by its name, with the package that holds its tables and its `install(app)`."""

@@ -13,6 +13,7 @@ import click
 from penstock.cli import brands_shapes as shapes
 from penstock.cli.output import Fields, Table
 from penstock.cli.params import DURATION, pairs
+from penstock.cli.run import warn
 from penstock.cli.verbs import Noun
 from penstock.engine.job import DEFAULT_TENANT
 from penstock.engine.task import check_name
@@ -45,7 +46,7 @@ def add(site: Site, name: str, texts: tuple[str, ...], file: IO[bytes] | None, t
     """Add a brand called NAME with its onboarding answers, and print its id."""
     made = _brands(site, tenant).add(tenant, name, _answers(file) | pairs(texts, what="--answer"))
     site.out.show(shapes.brand(made), made.id)
-    site.out.next_step(f"penstock brand connect {made.id} instagram.posts HANDLE")
+    _next(site, f"penstock brand connect {made.id} instagram.posts HANDLE", tenant)
 
 
 @command.command("list")
@@ -80,7 +81,7 @@ def connect(  # noqa: PLR0913 - the options of the command, each with a name
         tenant, brand, platform, capability, identifier, settings, enabled=not disabled
     )
     site.out.show(shapes.connection(made), f"{made.source} {made.identifier}: {made.id}")
-    site.out.next_step(f"penstock brand compile {brand} --plan")
+    _next(site, f"penstock brand compile {brand} --plan", tenant)
 
 
 @command.command("compile")
@@ -105,16 +106,18 @@ def compile_(  # noqa: PLR0913 - as above
         site.out.show(document, shapes.plan_table(planned))
         return
     run = brands.compile(tenant, brand, **said)
+    if run.job_id and not run.is_over:
+        warn(site, run.job_id)
     if not wait:
         site.out.show(shapes.run(run), run.id)
-        site.out.next_step(f"penstock brand status {run.id}")
+        _next(site, f"penstock brand status {run.id}", tenant)
         return
     from penstock.cli.brands_waiting import require_success, wait_for_compile  # noqa: PLC0415 - only to wait
 
     ended = wait_for_compile(site.out, brands, run, timeout)
     site.out.show(shapes.status(ended, _snapshot_number(site, run)), shapes.source_table(ended))
     require_success(ended)
-    site.out.next_step(f"penstock brand show {brand}")
+    _next(site, f"penstock brand show {brand}", tenant)
 
 
 @command.command("status")
@@ -154,18 +157,25 @@ def show(site: Site, brand: str, number: int | None, tenant: str) -> None:
 
 @command.command("diff")
 @click.argument("brand")
-@click.argument("old", type=click.IntRange(min=1))
+@click.argument("old", type=click.IntRange(min=1), required=False)
 @click.argument("new", type=click.IntRange(min=1), required=False)
 @for_tenant
 @click.pass_obj
-def diff_(site: Site, brand: str, old: int, new: int | None, tenant: str) -> None:
-    """Compare two snapshots of a BRAND by their numbers: the OLD one with the NEW one, or with the newest."""
+def diff_(site: Site, brand: str, old: int | None, new: int | None, tenant: str) -> None:
+    """Compare two snapshots of a BRAND: the last two, or the OLD one with the NEW one or the newest, by number."""
     from penstock.apps.brands.diff import diff  # noqa: PLC0415 - only this command needs it
 
     brands = _brands(site, tenant)
-    found = diff(brands.snapshot(tenant, brand, old), brands.snapshot(tenant, brand, new))
+    later = brands.snapshot(tenant, brand, new)
+    if old is None and later["number"] == 1:
+        hint = f"Compile it again: penstock brand compile {brand}"
+        raise Refused("The brand has one snapshot, and nothing to compare it with.", hint=hint)
+    earlier = brands.snapshot(tenant, brand, old or later["number"] - 1)
+    found = diff(earlier, later)
     items = f"{len(found.evidence_added)} items came, {len(found.evidence_removed)} went."
-    site.out.show({"old": old, "new": new, **found.document()}, shapes.change_table(found), items)
+    numbers = {"old": earlier["number"], "new": later["number"]}
+    told = f"Snapshot {numbers['old']} and snapshot {numbers['new']}: {items}"
+    site.out.show(numbers | found.document(), shapes.change_table(found), told)
 
 
 @command.command("remove")
@@ -183,12 +193,30 @@ def remove(site: Site, brand: str, tenant: str, *, yes: bool) -> None:
     site.out.show({"brand": brand, "rows": rows}, f"{name} is removed, with {rows} rows.")
 
 
+@command.command("prune")
+@click.option("--dry-run", is_flag=True, help="Only say how much would go.")
+@click.pass_obj
+def prune(site: Site, *, dry_run: bool) -> None:
+    """Remove the raw items of runs that ended long ago, of all tenants; what was made of them stays.
+
+    A worker does it every hour. How long they are kept is the setting brands_keep_raw_seconds.
+    """
+    gone = _brands(site, DEFAULT_TENANT).upkeep.prune(dry_run=dry_run)
+    verb = "would go" if dry_run else "are gone"
+    site.out.show(asdict(gone) | {"dry_run": dry_run}, f"{gone.items} raw items of {gone.runs} runs {verb}.")
+
+
 def _brands(site: Site, tenant: str) -> Brands:
     """The application; a new database is said to be made, and a tenant that cannot be one is refused."""
     check_name("tenant", tenant)
     brands: Brands = site.application("brands")
     _ = site.store  # opened here, so that a new file is told of
     return brands
+
+
+def _next(site: Site, command: str, tenant: str) -> None:
+    """What to type next, for the same tenant."""
+    site.out.next_step(command if tenant == DEFAULT_TENANT else f"{command} --tenant {tenant}")
 
 
 def _snapshot_number(site: Site, run: CompileRun) -> int | None:

@@ -18,11 +18,16 @@ LOOK_EVERY_SECONDS = 0.25
 
 
 def wait_for_compile(out: Out, brands: Brands, run: CompileRun, timeout: float | None) -> CompileStatus:
-    """Wait until a compile is over, and return how it ended. The compile goes on where the time is not enough."""
+    """Wait until a compile is over, and return how it ended. It goes on where time or patience do not suffice."""
     looks = _looks(brands, run, timeout)
-    begun = next(standing for standing in looks if standing.sources or standing.run.is_over)
-    for _ in out.progress(_ends(chain([begun], looks)), "sources", len(begun.sources)):
-        pass
+    try:
+        begun = next(standing for standing in looks if standing.sources or standing.run.is_over)
+        for _ in out.progress(_ends(chain([begun], looks)), "sources", len(begun.sources)):
+            pass
+    except KeyboardInterrupt:
+        out.note("Nobody waits for it any more. The compile goes on.")
+        out.next_step(f"penstock brand status {run.id} --tenant {run.tenant}")
+        raise
     return brands.status(run.tenant, run.id)
 
 

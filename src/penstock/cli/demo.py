@@ -1,11 +1,13 @@
-"""`penstock demo`: two workers, one of them killed in the middle, and the figures afterwards."""
+"""`penstock demo`: five applications, two workers, one of them killed in the middle, and the figures afterwards."""
 
 from __future__ import annotations
 
 import shutil
+import signal
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,92 +17,113 @@ from penstock.cli.exits import Exit
 from penstock.cli.verbs import Verb
 
 if TYPE_CHECKING:
-    from penstock.cli.demo_scene import Figures, Scene
+    from penstock.cli.acts.account import Account
+    from penstock.cli.acts.act import Act
+    from penstock.cli.acts.stage import Stage
     from penstock.cli.site import Site
 
-JOBS = 200
-
-TAKEN_BACK = """
-A killed worker cannot say goodbye: its {held} jobs stayed leased to it. The next worker saw that its process is gone
-(on another host it would wait until the leases run out) and took them back."""
-IN_DOUBT = """
-{count} of them were cut off between handing their parcel over and writing that down. Their next run found the intent in
-the ledger, asked the outside world, and adopted what had happened. Without that question it would happen twice."""
+EXPLAINED = """
+A killed worker cannot say goodbye: its {held} jobs stayed leased to it. The others saw that its process is gone (on
+another host they would wait until the leases run out), took them back, and went on where the ledger says that it had
+been: a paid run whose reply was lost was looked up and adopted, and half a file was not fetched from its beginning."""
 
 
 @click.command("demo", cls=Verb)
-@click.option("--jobs", type=click.IntRange(10, 10_000), default=JOBS, show_default=True, help="How many.")
-@click.option("--keep", is_flag=True, help="Leave the database and the logs of the workers where they are.")
+@click.option("--keep", is_flag=True, help="Keep it running afterwards, to look around; Ctrl-C ends it.")
 @click.pass_obj
-def command(site: Site, *, jobs: int, keep: bool) -> None:
-    """See it work: two workers, one of them killed with -9, nothing lost and nothing done twice.
+def command(site: Site, *, keep: bool) -> None:
+    """See it work: five applications, two workers, one of them killed with -9, nothing lost and nothing done twice.
 
-    It needs no network and leaves nothing behind. With --database it runs on a migrated PostgreSQL.
+    The outside world is the sandbox, so it needs no network, and it leaves nothing behind. With --database it makes its
+    tables on that PostgreSQL and works there as a tenant of its own.
     """
-    from penstock.cli.demo_scene import Scene  # noqa: PLC0415 - the engine is imported after the command is known
+    from penstock.cli.acts.stage import stage  # noqa: PLC0415 - the engine is imported after the command is known
 
     folder = Path(tempfile.mkdtemp(prefix="penstock-demo-"))
-    url = site.said_database or f"sqlite:///{folder}/penstock.db"
     try:
-        with Scene(folder, url, jobs) as scene:
-            figures = _play(site, scene)
-            if not keep:
-                scene.clear()
+        with stage(folder, site.said_database) as set_up:
+            acts = _acts(set_up)
+            account = _play(site, set_up, acts)
+            _tell(site, set_up, acts, account, keep=keep)
+            if keep:
+                _wait_for_a_signal()
+            set_up.stop()
     finally:
-        if not keep:
-            shutil.rmtree(folder, ignore_errors=True)
-    _tell(site, figures)
-    if keep:
-        site.out.note(f"Kept: {folder}\nLook inside: {_program()} job list --database '{url}'")
-    if not figures.sound:
+        shutil.rmtree(folder, ignore_errors=True)
+    if not account.is_sound:
         click.get_current_context().exit(Exit.FAILED)
 
 
-def _play(site: Site, scene: Scene) -> Figures:
-    """The acts, each told when it is over."""
+def _acts(set_up: Stage) -> list[Act]:
+    from penstock.cli.acts.brands import BrandsAct  # noqa: PLC0415 - as above
+    from penstock.cli.acts.brief import BriefAct  # noqa: PLC0415 - as above
+    from penstock.cli.acts.documents import DocumentsAct  # noqa: PLC0415 - as above
+    from penstock.cli.acts.prices import PricesAct  # noqa: PLC0415 - as above
+    from penstock.cli.acts.syncs import SyncsAct  # noqa: PLC0415 - as above
+
+    return [kind(set_up.world) for kind in (BrandsAct, SyncsAct, BriefAct, PricesAct, DocumentsAct)]
+
+
+def _play(site: Site, set_up: Stage, acts: list[Act]) -> Account:
+    """All acts at once, each told when it is over."""
+    from penstock.cli.acts.account import Account, engine_checks  # noqa: PLC0415 - as above
+    from penstock.cli.acts.watching import Watch  # noqa: PLC0415 - as above
+
     begun = time.monotonic()
 
     def say(text: str) -> None:
         site.out.note(f"{time.monotonic() - begun:5.1f} s  {text}")
 
-    site.out.note(f"{scene.jobs} parcels of two tenants are to be handed over, each once, whatever happens.\n")
-    first, second = scene.start("first"), scene.start("second")
-    scene.wait_for_workers(2)
+    say(f"the outside world is up, at {set_up.world.sandbox.url}")
+    first, second = set_up.start("first"), set_up.start("second")
+    set_up.wait_for_workers()
     say(f"two workers are up: first (process {first.pid}) and second (process {second.pid})")
-    scene.enqueue()
-    say(f"{scene.jobs} jobs are on disk, and both workers have begun")
-    scene.wait_until_done(scene.jobs // 3)
-    held = scene.kill(first)
+    for act in acts:
+        act.begin()
+        say(f"{act.name}: {act.promise}")
+    with Watch(acts, say) as watch:
+        set_up.wait("the workers to work", lambda: watch.look() > 1 / 3)
+        held = _kill(set_up, say)
+        set_up.wait("the work to be finished", lambda: watch.look() >= 1)
+    seconds = time.monotonic() - begun
+    checks = [check for act in acts for check in act.checks()]
+    return Account([*engine_checks(set_up.world, held), *checks], held, seconds)
+
+
+def _kill(set_up: Stage, say: Callable[[str], None]) -> int:
+    held = set_up.kill("first")
     say(f"kill -9 first: it was in the middle of its work and held {held} jobs")
-    scene.start("third")
-    scene.wait_for_workers(2)
+    set_up.start("third")
+    set_up.wait_for_workers()
     say("third has started in its place, as a supervisor would do it")
-    scene.wait_until_finished()
-    say("no job is left; second and third are told to stop, and do")
-    scene.stop()
-    return scene.figures(held, time.monotonic() - begun)
+    return held
 
 
-def _tell(site: Site, figures: Figures) -> None:
+def _tell(site: Site, set_up: Stage, acts: list[Act], account: Account, *, keep: bool) -> None:
     site.out.note("")
-    site.out.show(figures.document(), figures.table())
-    if site.out.as_json:
-        return
-    if not figures.sound:
-        site.out.note("\nThe figures are off: this should never happen. Please report it, with the output of --keep.")
-        return
-    program = _program()
-    site.out.note(
-        f"{_explained(figures)}\n\nWhat to type next:\n"
-        f"  {program} demo --keep          keep the database, to look inside with job list and job show\n"
-        f"  {program} doctor               see how this machine stands\n"
-        f"  {program} --help               all commands; docs/tutorial/first-job.md begins with a task of your own"
-    )
+    site.out.show(account.document(), account.table())
+    site.out.note(f"\n{account.seconds:.1f} s in all.")
+    if not account.is_sound:
+        site.out.note("The figures are off: this should never happen. Please report it, with what --keep shows.")
+    elif not site.out.as_json:
+        site.out.note(EXPLAINED.format(held=account.held_when_killed))
+    if keep:
+        where = f"--database '{set_up.url}'"
+        words = [command for act in acts for command in act.commands()]
+        looks = "\n".join(f"  {_program()} {one} {where}" for one in ["top", "job list", *words])
+        site.out.note(f"\nIt goes on: workers, outside world, and the files in {set_up.world.folder}\n{looks}")
+        site.out.note("Ctrl-C ends it and removes everything.")
+    else:
+        site.out.note(
+            f"\nWhat to type next:\n  {_program()} demo --keep    keep it running, and look around as it then says"
+            f"\n  {_program()} --help         all commands; docs/tutorial/first-job.md begins with a task of your own"
+        )
 
 
-def _explained(figures: Figures) -> str:
-    told = TAKEN_BACK.format(held=figures.held_when_killed)
-    return told + IN_DOUBT.format(count=figures.effects_in_doubt) if figures.effects_in_doubt else told
+def _wait_for_a_signal() -> None:
+    waited = {signal.SIGINT, signal.SIGTERM}
+    signal.pthread_sigmask(signal.SIG_BLOCK, waited)
+    signal.sigwait(waited)
 
 
 def _program() -> str:

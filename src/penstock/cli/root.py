@@ -14,7 +14,7 @@ from penstock.__about__ import __version__
 from penstock.cli.verbs import COMMON_HELP, Suggesting, common_options
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "demo": ("demo", "See it work: two workers, one of them killed, nothing lost."),
+    "demo": ("demo", "See it work: five applications, two workers, one of them killed, nothing lost."),
     "worker": ("worker", "Run jobs."),
     "run": ("run", "Enqueue a job, and wait for it if asked to."),
     "job": ("jobs", "Look at jobs, and ask why one does not run."),
@@ -28,7 +28,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "workers": ("workers", "Who works here."),
     "top": ("top", "Watch queues, workers, throughput and failures, live."),
     "brand": ("brands", "Brands: compile what their sources say; each paid run is bought once."),
+    "brief": ("brief", "Brief: feeds in, each article once, events, and the brief of the day."),
     "sync": ("syncs", "Syncs: the Airbyte connections of many tenants, each at its cadence."),
+    "doc": ("documents", "Documents: manifests of addresses become verified files that can be searched."),
+    "price": ("prices", "Prices: what intakes are worth, by price points from governed sources."),
     "sandbox": ("sandbox", "A stand-in for the outside world, on this machine."),
     "settings": ("figures", "Every figure, its value, and where it came from."),
     "db": ("db", "The schema of the database."),

@@ -51,7 +51,7 @@ def command(
     handle = found.using(**said).enqueue_plain(values)
     if not handle.created:
         site.out.note("It was planned before: this is the job that stands for it.")
-    _warn(site, handle)
+    warn(site, handle.id)
     if wait:
         _wait(site, handle, timeout)
     else:
@@ -93,8 +93,9 @@ def _refuse_constant(_word: str) -> None:
     raise ValueError
 
 
-def _warn(site: Site, handle: Handle[Any]) -> None:
-    told = site.desk().why(handle.id)
+def warn(site: Site, job_id: str) -> None:
+    """Say so where a fresh job would wait without anybody noticing: nobody works on its queue, or knows its task."""
+    told = site.desk().why(job_id)
     if told.code in WORTH_SAYING and not site.out.as_json:
         site.out.note(f"It waits: {told.sentence}.")
         site.out.next_step(told.next_step)

@@ -9,6 +9,7 @@ import click
 from penstock.cli import shapes
 from penstock.cli.output import Fields, Table
 from penstock.cli.params import JOB_ID
+from penstock.cli.run import warn
 from penstock.cli.syncs_shapes import STAT_HEADERS, connection_document, connection_row, job_row
 from penstock.cli.verbs import Noun
 from penstock.errors import InvalidValue, NotFound
@@ -87,6 +88,19 @@ def enable(site: Site, connection: str, *, tenant: str, off: bool) -> None:
     site.out.show(connection_document(made), told)
 
 
+@command.command("remove")
+@click.argument("connection")
+@tenant_option
+@click.option("--cancel", is_flag=True, help="Cancel its sync as well, where one is not finished.")
+@click.pass_obj
+def remove(site: Site, connection: str, *, tenant: str, cancel: bool) -> None:
+    """Sync a connection no more, and forget it. Its past syncs stay; at Airbyte nothing is deleted."""
+    syncs, actor = site.application("syncs"), site.principal().actor
+    job_id = syncs.remove(tenant, connection, cancel=cancel, actor=actor)
+    told = f"The connection {connection} is removed" + (f", and its sync {job_id} is cancelled." if job_id else ".")
+    site.out.show({"tenant_id": tenant, "connector_id": connection, "cancelled": job_id}, told)
+
+
 @command.command("dispatch")
 @click.argument("connection")
 @tenant_option
@@ -100,6 +114,7 @@ def dispatch(  # noqa: PLR0913 - as above
     """Enqueue a sync now, as the tenant or as support, and print its job."""
     who = _principal(tenant, as_support, reason)
     job_id = site.application("syncs").dispatch(connection, who, correlation_id=correlation_id)
+    warn(site, job_id)
     site.out.show({"job_id": job_id, "tenant_id": tenant, "connector_id": connection}, job_id)
 
 

@@ -36,7 +36,7 @@ _PORT: Final = re.compile(r":[0-9]{0,5}")
 # What most feeds contain: nothing to decode, no dot segments, no port. Such a URL needs only its query sorted.
 _PLAIN: Final = re.compile(
     r"(https?://[a-z0-9-]+(?:\.[a-z0-9-]+)+)"
-    r"((?:/(?!\.)[A-Za-z0-9._~-]*)*)"
+    r"((?:/(?!\.)[A-Za-z0-9._~@:-]*)*)"
     r"(?:\?([A-Za-z0-9._~-]+=[A-Za-z0-9._~-]*(?:&[A-Za-z0-9._~-]+=[A-Za-z0-9._~-]*)*))?"
     r"(?:#[A-Za-z0-9._~/-]*)?"
 )

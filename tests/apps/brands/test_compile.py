@@ -25,6 +25,7 @@ def test_a_compile_goes_from_its_sources_to_a_snapshot(brands, brand, settle):
     assert (done.status, done.error, done.is_over) == ("succeeded", None, True)
     assert [one.outcome.outcome for one in sources] == ["refreshed", "refreshed"]
     snapshot = brands.snapshot(TENANT, brand.id)
+    assert snapshot["number"] == 1
     assert snapshot == brands.snapshot(TENANT, brand.id, 1)
     assert snapshot["evidence_status"] == done.evidence_status
     assert snapshot["ran"]["compiler"] == "extractive"
@@ -47,7 +48,7 @@ def test_asking_takes_milliseconds_and_buys_nothing(brands, brand, sandbox):
         brands.compile(TENANT, brand.id)
         took.append(time.perf_counter() - began)
 
-    assert sorted(took)[10] < 0.2
+    assert sorted(took)[-2] < 0.2
     assert sandbox.books.requests() == []
 
 
@@ -70,7 +71,14 @@ def test_the_same_request_for_something_else_is_refused(brands, brand):
 
 @pytest.mark.parametrize(
     "said",
-    [{"prompt_version": ""}, {"prompt_version": 3}, {"model": ""}, {"model": "x" * 101}, {"force_refresh": "yes"}],
+    [
+        {"prompt_version": ""},
+        {"prompt_version": 3},
+        {"prompt_version": "v999"},
+        {"model": ""},
+        {"model": "x" * 101},
+        {"force_refresh": "yes"},
+    ],
 )
 def test_what_makes_no_sense_is_refused_before_anything_is_asked(said):
     with pytest.raises(InvalidValue):

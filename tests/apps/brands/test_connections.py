@@ -7,6 +7,7 @@ import pytest
 from penstock.apps.brands.capabilities import BUILT_IN, MOST_ITEMS
 from penstock.apps.brands.registry import Registry
 from penstock.errors import InvalidValue, NotFound, Refused
+from penstock.settings import Settings
 from tests.apps.brands.scenes import OTHER, TENANT, connect, count
 
 
@@ -92,7 +93,7 @@ def test_without_a_token_a_compile_is_refused_before_anything_is_written(install
 
 @pytest.mark.proves("CP-01", "CF-04")
 def test_every_capability_has_an_actor_a_cap_and_a_switch():
-    registry = Registry.load({"PENSTOCK_BRANDS_DISABLED": "linkedin.profile_posts, web.pages"})
+    registry = Registry.load(Settings.load({"PENSTOCK_BRANDS_DISABLED": "linkedin.profile_posts, web.pages"}))
 
     keys = {one.key for one in BUILT_IN}
     assert keys == {
@@ -113,7 +114,7 @@ def test_a_file_adds_capabilities_and_changes_those_that_are_built_in(tmp_path):
         'content_type = "video"\nshape = "tiktok"\nsubject = "hashtags"\nlimit = "resultsPerPage"\ncap = 12\n'
         '[[capability]]\nplatform = "web"\nname = "pages"\ncap = 7\n'
     )
-    registry = Registry.load({"PENSTOCK_BRANDS_CAPABILITIES": str(path)})
+    registry = Registry.load(Settings.load({"PENSTOCK_BRANDS_CAPABILITIES": str(path)}))
 
     added = registry.get("tiktok", "hashtag_videos")
     assert added.build_input("coffee", 12) == {"hashtags": ["coffee"], "resultsPerPage": 12}
@@ -128,9 +129,9 @@ def test_a_file_that_makes_no_sense_is_refused(tmp_path, text):
     path.write_text(text)
 
     with pytest.raises(InvalidValue):
-        Registry.load({"PENSTOCK_BRANDS_CAPABILITIES": str(path)})
+        Registry.load(Settings.load({"PENSTOCK_BRANDS_CAPABILITIES": str(path)}))
 
 
 def test_a_capability_that_is_not_known_cannot_be_switched_off():
     with pytest.raises(InvalidValue, match="is no capability"):
-        Registry.load({"PENSTOCK_BRANDS_DISABLED": "instagram.post"})
+        Registry.load(Settings.load({"PENSTOCK_BRANDS_DISABLED": "instagram.post"}))

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from penstock.apps.brands.freshness import NOTHING_YET
 from tests.apps.brands.scenes import POSTS, STARTS, TENANT, connect, count, runs_of
 
 LOST = [
@@ -68,6 +69,9 @@ def test_a_refresh_that_dies_at_any_moment_is_gone_on_with(scene, when, moment):
     assert len(scene.sandbox.books.paid_runs()) == 1
     assert (run.raw_item_count, run.normalized_created, count(scene.brands, "brands_evidence")) == (50, 50, 50)
     assert (status_of(scene, compiled), count(scene.brands, "brands_snapshots")) == ("succeeded", 1)
+    (told,) = scene.brands.status(TENANT, compiled.id).sources
+    assert (told.outcome.outcome, told.outcome.reason) == ("refreshed", NOTHING_YET)
+    assert told.outcome.normalized_created == 50
 
 
 def left_behind(scene):

@@ -14,9 +14,11 @@ from proof.support.site import Site
 @pytest.mark.proves("HB-13", "GU-02")
 def test_killed_workers_cost_no_run_and_change_no_item(database_url, tmp_path):
     with closing(Site.prepare(database_url, tmp_path)) as site, Stage(site, sources=2) as stage:
-        calm, once, twice = (stage.compile(kills=kills, seed=kills) for kills in (0, 1, 2))
+        (calm,) = stage.compile()
+        (killed,) = stage.compile(kills=2, seed=1)
 
-    for ending in (calm, once, twice):
+    for ending in (calm, killed):
         assert (ending.run.status, ending.run.error) == ("succeeded", None)
         assert ending.paid == dict.fromkeys(calm.paid, 1)
-        assert (ending.items, ending.snapshot) == (calm.items, calm.snapshot)
+    assert (killed.items, killed.snapshot) == (calm.items, calm.snapshot)
+    assert stage.kills > 0

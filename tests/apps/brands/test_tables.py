@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
@@ -111,3 +112,13 @@ def test_normalizing_says_what_it_created_and_what_it_updated(brands, brand, set
 
     assert [(one.created, one.updated) for one in (first, second)] == [(3, 0), (2, 3)]
     assert rows(brands, "select count(*) from brands_evidence where revision = 2") == [(3,)]
+
+
+@pytest.mark.proves("TS-02")
+def test_these_tests_run_on_a_real_file_and_on_a_real_server(brands, bench):
+    if bench.store.database.dialect == "sqlite":
+        path = Path(bench.database_url.removeprefix("sqlite:///"))
+        assert path.read_bytes().startswith(b"SQLite format 3")
+        assert rows(brands, "pragma database_list")[0][2] == str(path)
+    else:
+        assert rows(brands, "select version()")[0][0].startswith("PostgreSQL")

@@ -1,4 +1,4 @@
-"""The account of a model, from the environment."""
+"""The account of a model, from the settings."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pytest
 from penstock import Penstock
 from penstock.apps.brands.model_account import model_compiler
 from penstock.errors import InvalidValue
+from penstock.settings import Settings
 from penstock.sources.http import Policy
 
 KEY = {"OPENAI_API_KEY": "key-of-mine"}
@@ -16,14 +17,14 @@ KEY = {"OPENAI_API_KEY": "key-of-mine"}
 def test_without_a_key_there_is_no_model(environment):
     app = Penstock()
 
-    assert model_compiler(app, environment) is None
+    assert model_compiler(app, Settings.load(environment)) is None
     assert app.sources == {}
 
 
 def test_a_model_is_asked_through_a_source_of_the_app():
     app = Penstock()
 
-    assert model_compiler(app, KEY).name == "openai"
+    assert model_compiler(app, Settings.load(KEY)).name == "openai"
     assert app.sources["brands.model"].figures.concurrency == 4
 
 
@@ -41,5 +42,5 @@ def test_no_other_private_address_is(host):
 
 @pytest.mark.parametrize("amount", ["free", "-1", "nan", "inf"])
 def test_a_price_that_is_none_is_refused(amount):
-    with pytest.raises(InvalidValue, match="no amount of money"):
-        model_compiler(Penstock(), {**KEY, "PENSTOCK_BRANDS_DRAFT_USD": amount})
+    with pytest.raises(InvalidValue, match="brands_draft_usd"):
+        model_compiler(Penstock(), Settings.load({**KEY, "PENSTOCK_BRANDS_DRAFT_USD": amount}))

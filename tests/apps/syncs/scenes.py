@@ -15,12 +15,13 @@ from penstock.engine.job import Job
 from penstock.engine.transitions import FINAL
 from penstock.events import Event
 from penstock.sandbox import Sandbox
+from penstock.settings import Settings
 from penstock.sources.http import Secret
 from penstock.stores import migrations
 from penstock.testing.bench import Bench
 
 PACKAGE = "penstock.apps.syncs"
-QUICK = Limits(api_rate="1000000/min", api_burst=100_000, api_concurrency=100)
+QUICK = Limits.load(Settings.load({}), api_rate="1000000/min", api_burst=100_000, api_concurrency=100)
 """The limits of syncs, without those of the API itself: a gate that is waited for takes real time."""
 SECRETS = {name: f"{name}-secret-0001" for name in ("shared", "own-acme", "own-globex")}
 

@@ -7,8 +7,10 @@ import pytest
 from penstock.apps.syncs.application import Syncs
 from penstock.apps.syncs.connections import NewConnection
 from penstock.apps.syncs.credentials import from_environment
+from penstock.apps.syncs.errors import ActiveJobExists
 from penstock.apps.syncs.plans import HOUR_US
 from penstock.client.app import Penstock
+from penstock.engine.transitions import State
 from penstock.errors import Conflict, InvalidValue, NotFound
 from penstock.sources.airbyte import AirbyteRefused
 
@@ -138,3 +140,48 @@ def test_credentials_come_from_the_environment_a_client_before_a_token():
     ]
     assert from_environment("own-globex", said) is None
     assert "secret-3" not in repr(found)
+
+
+def test_a_removed_connection_is_synced_no_more_and_its_past_stays(world, syncs):
+    world.connect()
+    job_id = world.dispatch()
+    world.finish(job_id)
+
+    assert syncs.remove("acme", "shop", actor="ada") is None
+
+    world.go("25 h")
+    assert len(world.remote()) == 1
+    assert list(syncs.connections.all("acme")) == []
+    assert syncs.stats.job("acme", job_id)["status"] == "success"
+    (told,) = syncs.app.store.events.latest(name="connection.removed")
+    assert (told.actor, told.data["connector_id"]) == ("ada", "shop")
+    with pytest.raises(NotFound):
+        syncs.remove("acme", "shop")
+    world.connect(name="shop again", external_account_id="acme-shop")
+
+
+def test_a_connection_with_an_active_sync_is_not_removed(world, syncs):
+    world.connect()
+    job_id = world.dispatch()
+
+    with pytest.raises(ActiveJobExists) as refusal:
+        syncs.remove("acme", "shop")
+
+    assert (refusal.value.job_id, "--cancel" in refusal.value.hint) == (job_id, True)
+    assert world.finish(job_id).state is State.SUCCEEDED
+    assert syncs.connections.find("acme", "shop") is not None
+
+
+@pytest.mark.parametrize("under_way", [False, True])
+def test_a_connection_is_removed_with_its_active_sync_where_that_is_wanted(world, syncs, under_way):
+    world.connect()
+    world.sandbox.airbyte.script(ending="never")
+    job_id = world.dispatch()
+    if under_way:
+        world.bench.drain()
+
+    assert syncs.remove("acme", "shop", cancel=True) == job_id
+    world.go("1 min", times=3)
+
+    assert world.job(job_id).state is State.CANCELLED
+    assert [run.status(world.sandbox.clock.now()) for run in world.remote()] == ["cancelled"] * under_way

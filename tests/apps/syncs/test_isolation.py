@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
+from types import SimpleNamespace
+
 import pytest
 
+from penstock.apps.syncs.application import Syncs
+from penstock.apps.syncs.connections import Connections
+from penstock.apps.syncs.runs import Runs
+from penstock.apps.syncs.stats import Stats
 from penstock.apps.syncs.vocabulary import JobDispatcher
+from penstock.client.principal import Principal
+from penstock.engine.ids import new_id
 from penstock.engine.transitions import State
-from penstock.errors import NotFound
+from penstock.errors import NotFound, PenstockError
+from tests.apps.syncs.scenes import support
 
 
 @pytest.mark.proves("TS-03", "ENQ-05")
@@ -54,3 +64,88 @@ def test_the_failures_of_one_tenant_do_not_hold_up_the_others(world):
 
     assert world.job(other).state is State.SUCCEEDED
     assert world.job(failing).state is State.QUEUED
+
+
+ASKED = {
+    "connections.get": lambda syncs, it: syncs.connections.get("globex", it.connector),
+    "connections.find": lambda syncs, it: syncs.connections.find("globex", it.connector),
+    "connections.enable": lambda syncs, it: syncs.connections.enable("globex", it.connector, enabled=False, actor="x"),
+    "connections.all": lambda syncs, _: list(syncs.connections.all("globex")),
+    "connections.plan": lambda syncs, _: syncs.connections.plan("globex").name,
+    "connections.remove": lambda syncs, it: syncs.remove("globex", it.connector, cancel=True),
+    "remove": lambda syncs, it: syncs.remove("globex", it.connector),
+    "dispatch": lambda syncs, it: syncs.dispatch(it.connector, support("globex")),
+    "requeue": lambda syncs, it: syncs.requeue(it.letter, support("globex")),
+    "stats.all": lambda syncs, _: [row for rows in syncs.stats.all("globex").values() for row in rows],
+    "stats.job": lambda syncs, it: syncs.stats.job("globex", it.job),
+    "stats.jobs": lambda syncs, it: syncs.stats.jobs("globex", connector_id=it.connector),
+    "runs.last": lambda syncs, it: syncs.runs.last("globex", it.job_key),
+}
+NOBODYS = {"add", "poll_of", "on", "connections.add", "connections.set_plan", "runs.watched"}
+"""These make something new, or are the system's own."""
+WORDS = {
+    "dispatch": lambda words, it: words.dispatch(it.connector),
+    "get_queued_jobs": lambda words, _: words.get_queued_jobs(),
+    "requeue_from_dlq": lambda words, it: [
+        heard(lambda about, who=who: words.requeue_from_dlq(about.letter, principal=who), it)
+        for who in (None, support("globex"), support("acme"), Principal.admin("root"))
+    ],
+}
+
+
+@pytest.fixture
+def theirs(world):
+    """Names and ids of everything that acme has: a dead letter, and a sync that is under way."""
+    world.connect("acme", "broken", status="inactive")
+    letter = world.dispatch("broken", "acme")
+    world.finish(letter)
+    world.connect("acme", "shop")
+    job_id = world.dispatch("shop", "acme")
+    world.go()
+    return SimpleNamespace(connector="shop", letter=letter, job=job_id, job_key=world.job(job_id).job_key)
+
+
+def heard(ask, about):
+    """What a caller hears, with the names taken out of it."""
+    try:
+        return ask(about)
+    except PenstockError as error:
+        told = f"{type(error).__name__}: {error}"
+        for value in vars(about).values():
+            told = told.replace(value, "ID")
+        return told
+
+
+def everything(world):
+    tables = ("syncs_connections", "syncs_runs", "syncs_tenants", "penstock_jobs", "penstock_history")
+    return {name: sorted(map(repr, world.rows(f"select * from {name}"))) for name in tables}  # noqa: S608 - ours
+
+
+def public(kind, prefix=""):
+    return {prefix + name for name, _ in inspect.getmembers(kind, callable) if not name.startswith("_")}
+
+
+@pytest.mark.proves("TN-02", "TN-03", "TS-03")
+def test_every_function_answers_the_wrong_tenant_as_if_nothing_were_there(world, syncs, theirs):
+    absent = SimpleNamespace(connector="nothing", letter=new_id(), job=new_id(), job_key=new_id())
+    before = everything(world)
+
+    parts = {"connections.": Connections, "stats.": Stats, "runs.": Runs, "": Syncs}
+    assert set(ASKED) | NOBODYS == set().union(*(public(kind, prefix) for prefix, kind in parts.items()))
+    for name, ask in ASKED.items():
+        foreign = heard(lambda about, ask=ask: ask(syncs, about), theirs)
+        assert foreign == heard(lambda about, ask=ask: ask(syncs, about), absent), name
+        assert foreign in (None, [], "free") or foreign.startswith("NotFound"), name
+    assert everything(world) == before
+
+
+@pytest.mark.proves("TN-02", "TN-03", "TS-03")
+def test_every_word_of_the_dispatcher_does_so_too(world, app, theirs):
+    absent = SimpleNamespace(connector="nothing", letter=new_id(), job=new_id(), job_key=new_id())
+    words, before = JobDispatcher(app, "globex"), everything(world)
+
+    assert set(WORDS) == public(JobDispatcher)
+    for name, ask in WORDS.items():
+        foreign = heard(lambda about, ask=ask: ask(words, about), theirs)
+        assert foreign == heard(lambda about, ask=ask: ask(words, about), absent), name
+    assert everything(world) == before

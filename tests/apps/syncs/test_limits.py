@@ -6,16 +6,17 @@ import pytest
 
 from penstock.apps.syncs.limits import Limits
 from penstock.errors import InvalidValue
+from penstock.settings import Settings
 from penstock.sources.http import Policy
 
 
 def test_figures_are_read_from_the_environment():
     said = {"SYNCS_MIN_INTERVAL": "2 min", "SYNCS_ACCOUNT_RATE": "3/h", "SYNCS_API_BURST": "7"}
 
-    limits = Limits.load(said)
+    limits = Limits.load(Settings.load(said))
 
     assert (limits.min_interval_seconds, limits.account_rate, limits.api_burst) == (120, "3/h", 7)
-    assert Limits.load({}) == Limits()
+    assert Limits.load(Settings.load({}), poll="10 s").poll_seconds == 10
 
 
 @pytest.mark.parametrize(
@@ -24,7 +25,7 @@ def test_figures_are_read_from_the_environment():
 )
 def test_a_figure_that_makes_no_sense_is_refused(name, value):
     with pytest.raises(InvalidValue):
-        Limits.load({f"SYNCS_{name}": value})
+        Limits.load(Settings.load({f"SYNCS_{name}": value}))
 
 
 @pytest.mark.parametrize(

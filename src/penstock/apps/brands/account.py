@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from penstock.errors import Refused
 from penstock.settings import Settings
 from penstock.sources.apify import Apify
-from penstock.sources.http import Policy, Secret
+from penstock.sources.http import Limits, Policy, Secret
 from penstock.sources.http.last_out import LastOut
 
 if TYPE_CHECKING:
@@ -22,15 +22,16 @@ REQUESTS_AT_ONCE: Final = 32
 class Account:
     """Whoever speaks to Apify enters here."""
 
-    def __init__(self, app: Penstock, settings: Settings | None = None) -> None:
-        known = settings or Settings.load()
-        self._token = None if known["apify_token"] is None else Secret(str(known["apify_token"]))
-        self._base_url = str(known["apify_base_url"])
+    def __init__(self, app: Penstock, settings: Settings, request_seconds: float) -> None:
+        token = settings["apify_token"]
+        self._token = None if token is None else Secret(token)
+        self._base_url = str(settings["apify_base_url"])
         self.source = app.source(
             SOURCE,
             account="brands",
             concurrency=REQUESTS_AT_ONCE,
             credential=self._token,
+            limits=Limits(total=request_seconds),
             policy=Policy.for_address(self._base_url),
         )
         self._doors = LastOut(self.source.http)

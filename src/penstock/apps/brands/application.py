@@ -6,6 +6,7 @@ import builtins
 import json
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from penstock.apps.application import Application
@@ -33,6 +34,7 @@ from penstock.apps.brands.rows import (
     known_id,
 )
 from penstock.apps.brands.states import status_of
+from penstock.apps.brands.upkeep import Upkeep
 from penstock.client.task import Task
 from penstock.engine.ids import new_id
 from penstock.engine.payload import check
@@ -40,6 +42,7 @@ from penstock.engine.retry import BRANDS
 from penstock.engine.task import Concurrency, check_name
 from penstock.engine.transitions import State
 from penstock.errors import NotFound, RunError
+from penstock.settings import Settings
 from penstock.sources.http.last_out import LastOut
 
 if TYPE_CHECKING:
@@ -59,24 +62,29 @@ class Brands(Application):
 
     def __init__(self, app: Penstock, *, registry: Registry | None = None, figures: Figures | None = None) -> None:
         super().__init__(app)
-        self.registry = registry or Registry.load()
-        self.figures = figures or Figures.load()
-        self.account = Account(app)
-        self._through_model = model_compiler(app)
+        settings = Settings.load()
+        self.registry = registry or Registry.load(settings)
+        self.figures = figures or Figures.load(settings)
+        self.retry = replace(BRANDS, attempts=self.figures.attempts)
+        self.account = Account(app, settings, self.figures.request_seconds)
+        self._through_model = model_compiler(app, settings)
         if self._through_model is not None:
             self._model_doors = LastOut(app.sources[MODEL_SOURCE].http)
         self._refreshing = Refreshing(self)
         self.compile_task: Task[[str], Any] = app.task(
-            name="brands.compile", queue=QUEUE, retry=BRANDS, lease="10 min", timeout="10 min", deadline="1 day",
-            facts=("compile_run_id",),
+            name="brands.compile", queue=QUEUE, retry=self.retry, lease=self.figures.lease_seconds,
+            timeout=self.figures.lease_seconds, deadline="1 day", facts=("compile_run_id",),
         )(Compiling(self).compile)  # fmt: skip
         self.refresh: Task[..., Any] = app.task(
-            name="brands.refresh", queue=QUEUE, retry=BRANDS, concurrency=Concurrency(1, by="connection_id"),
+            name="brands.refresh", queue=QUEUE, retry=self.retry, concurrency=Concurrency(1, by="connection_id"),
             timeout="5 min", deadline="6 h", facts=("connection_id", "compile_run_id", "outcome"),
         )(self._refreshing.refresh)  # fmt: skip
         self.abort: Task[[str], Any] = app.task(name="brands.abort", queue=QUEUE, retry=BRANDS, deadline="1 h")(
             self._abort
         )
+        self.upkeep = Upkeep(self)
+        self.tidy_task = app.task(name="brands.tidy", queue=QUEUE, retry=3, timeout="10 min")(self.upkeep.tidy)
+        app.schedule("brands", settings["brands_cron"], self.tidy_task)
 
     def add(self, tenant: str, name: str, answers: Mapping[str, Any] | None = None) -> Brand:
         """Make a brand with its onboarding answers."""
@@ -156,7 +164,7 @@ class Brands(Application):
         return CompileStatus(run, tuple(CompileSource.of(row) for row in rows))
 
     def snapshot(self, tenant: str, brand_id: str, number: int | None = None) -> dict[str, Any]:
-        """A snapshot of a brand by its number, or the newest."""
+        """A snapshot of a brand by its number, or the newest; it says its number itself."""
         named = {"tenant": tenant, "brand_id": self.get(tenant, brand_id).id}
         found = (
             self.tables.read("snapshots.newest", **named)
@@ -165,8 +173,8 @@ class Brands(Application):
         )
         if not found:
             raise NotFound("snapshot", f"{'yet' if number is None else number} of brand {brand_id}")
-        document: dict[str, Any] = json.loads(found[0][0])
-        return document
+        ((said, document),) = found
+        return {"number": said, **json.loads(document)}
 
     def remove(self, tenant: str, brand_id: str) -> int:
         """Take a brand out: its work is cancelled, its rows are deleted in batches, its events stay."""
@@ -186,7 +194,7 @@ class Brands(Application):
 
     def evidence(self, tenant: str, brand_id: str, connections: Iterable[str]) -> builtins.list[EvidenceItem]:
         """The newest items of these sources of a brand."""
-        named = {"tenant": tenant, "brand_id": known_id("brand", brand_id), "limit": int(self.figures.evidence_items)}
+        named = {"tenant": tenant, "brand_id": known_id("brand", brand_id), "limit": self.figures.evidence_items}
         rows = (self.tables.read("evidence.of_connection", **named, connection_id=one) for one in connections)
         return [evidence_of(row) for found in rows for row in found]
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from penstock.apps.brands.outcomes import COMPILE_REQUESTED
+from penstock.apps.brands.prompts import rules_of
 from penstock.engine.ids import new_id
 from penstock.engine.task import check_key, check_name
 from penstock.errors import Conflict, InvalidValue, NotFound
@@ -37,6 +38,7 @@ class CompileAsk:
         for what, word in (("prompt_version", self.prompt_version), ("model", self.model)):
             if word is not None and len(check_name(what, word)) > LONGEST_WORD_CHARS:
                 raise InvalidValue(what, word, f"is longer than {LONGEST_WORD_CHARS} characters")
+        rules_of(self.prompt_version)
         if self.request_id is not None:
             check_key("request_id", self.request_id)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from penstock.apps.brands.capabilities import Capability
 from penstock.apps.brands.freshness import freshness
-from penstock.apps.brands.outcomes import hold
+from penstock.apps.brands.outcomes import RUN_ENDED, RUN_FETCHED, RUN_STARTED, hold, tell_of_run
 from penstock.apps.brands.rows import PaidRun
 from penstock.apps.brands.visit import Visit
 from penstock.client.context import Context
@@ -139,13 +139,15 @@ class Buying:
     def _started(self, tx: Tx, run: PaidRun, begun: Run) -> PaidRun:
         writing, named = self._tables.on(tx), {"tenant": run.tenant, "id": run.id}
         writing.run("runs.started", **named, apify_run_id=begun.id, dataset_id=begun.dataset_id, status=begun.status)
-        return PaidRun.of(writing.run("runs.get", **named)[0])
+        made = PaidRun.of(writing.run("runs.get", **named)[0])
+        tell_of_run(writing, RUN_STARTED, made, cap=made.cap, status=made.status)
+        return made
 
     async def _look(self, ctx: Context, apify: Apify, run: PaidRun) -> PaidRun | Snooze:
         """One look at a run: it is over and succeeded, or when to look again; anything else is raised."""
         waited = await asyncio.to_thread(ctx.store.now) - (run.started_at or run.requested_at)
         late = waited > self._figures.poll_timeout_seconds * SECOND
-        again = Snooze(self._figures.poll_interval_seconds)
+        again = Snooze(self._figures.poll_interval_seconds, f"apify run {run.apify_run_id}")
         try:
             seen = await apify.await_step(run.apify_run_id or "", 0)
         except Retryable:
@@ -158,7 +160,7 @@ class Buying:
             return again
         if not seen.is_success:
             raise _failed(f"The run ended as {seen.status}: {seen.status_message or 'no reason given'}", seen.status)
-        await ctx.acommit(f"ended:{run.id}:{ctx.job.id}", self._ended, run, seen)
+        await ctx.acommit(f"ended:{run.id}:{ctx.job.id}", self._ended, run, seen, ctx.job.deferrals)
         return replace(run, status=seen.status, dataset_id=seen.dataset_id or run.dataset_id)
 
     async def _abort(self, apify: Apify, run: PaidRun) -> Run:
@@ -172,10 +174,10 @@ class Buying:
             return ended
         raise _failed(f"Polling timed out after {limit:g}s; the run was aborted")
 
-    def _ended(self, tx: Tx, run: PaidRun, seen: Run) -> None:
-        self._tables.on(tx).run(
-            "runs.ended", tenant=run.tenant, id=run.id, status=seen.status, usage_usd=seen.usage_usd
-        )
+    def _ended(self, tx: Tx, run: PaidRun, seen: Run, waits: int) -> None:
+        writing, told = self._tables.on(tx), {"status": seen.status, "usage_usd": seen.usage_usd}
+        writing.run("runs.ended", tenant=run.tenant, id=run.id, **told)
+        tell_of_run(writing, RUN_ENDED, run, **told, waits=waits)
 
     async def _fetch(self, ctx: Context, apify: Apify, run: PaidRun) -> PaidRun:
         """Fetch what the run found, within its cap, and store it as a whole."""
@@ -192,6 +194,7 @@ class Buying:
         writing.each("items.store", [{"item_index": index, **row} for index, row in enumerate(rows)], **own)
         named = {"tenant": run.tenant, "id": run.id}
         writing.run("runs.fetched", **named, raw_item_count=len(rows), dataset_items=found, truncated=more)
+        tell_of_run(writing, RUN_FETCHED, run, raw_items_count=len(rows), dataset_items=found, truncated=more)
         return PaidRun.of(writing.run("runs.get", **named)[0])
 
 

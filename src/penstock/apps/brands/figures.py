@@ -1,53 +1,48 @@
-"""The figures of brands: how long, how many, how much. Each can be set by a variable of the environment."""
+"""The figures of brands: how long, how many, how much. They are settings, with `brands_` before their names."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Final, Self
+from typing import Self
 
 from penstock.errors import InvalidValue
+from penstock.settings import Settings
 
-PREFIX: Final = "PENSTOCK_BRANDS_"
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
     """What can be set. `PENSTOCK_BRANDS_FRESH_SECONDS` sets `fresh_seconds`, and so on."""
 
-    fresh_seconds: float = 24 * 3600.0
+    attempts: int
+    """How often a compile, or one source of it, is tried in all."""
+    lease_seconds: float
+    """The lease of a compile, and how long one run of it may take."""
+    request_seconds: float
+    """What one request to Apify may take, by a clock that nobody sets."""
+    fresh_seconds: float
     """How long what a run found is used again instead of bought anew."""
-    poll_interval_seconds: float = 5.0
+    poll_interval_seconds: float
     """Between two looks at a run; no worker is held meanwhile."""
-    poll_timeout_seconds: float = 300.0
+    poll_timeout_seconds: float
     """After so long a run is aborted; a minute later Apify ends it by itself."""
-    max_charge_usd: float = 1.0
+    max_charge_usd: float
     """What one run may cost at most."""
-    bad_items_ratio: float = 0.5
+    bad_items_ratio: float
     """With a larger share of unusable items a run counts as failed."""
-    lag_seconds: float = 5.0
+    lag_seconds: float
     """For how long an interrupted start is looked for at Apify before it counts as not begun."""
-    evidence_items: float = 2_000
+    evidence_items: int
     """How many items of each source a compile looks at, the newest first."""
+    keep_raw_seconds: float
+    """How long the raw items of a finished run are kept."""
 
     def __post_init__(self) -> None:
         for one in fields(self):
             if not getattr(self, one.name) > 0:
-                raise InvalidValue(PREFIX + one.name.upper(), getattr(self, one.name), "is not more than nothing")
+                raise InvalidValue(f"brands_{one.name}", getattr(self, one.name), "is not more than nothing")
 
     @classmethod
-    def load(cls, environ: Mapping[str, str] | None = None) -> Self:
-        """Read the figures; what makes no sense is refused."""
-        given = os.environ if environ is None else environ
-        said = {
-            one.name: given[PREFIX + one.name.upper()] for one in fields(cls) if given.get(PREFIX + one.name.upper())
-        }
-        return cls(**{name: _number(name, text) for name, text in said.items()})
-
-
-def _number(name: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise InvalidValue(PREFIX + name.upper(), text, "is not a number") from None
+    def load(cls, settings: Settings | None = None, **said: float) -> Self:
+        """The figures of the settings, with what is said here in their place."""
+        known = settings or Settings.load()
+        return cls(**{one.name: said.get(one.name, known[f"brands_{one.name}"]) for one in fields(cls)})

@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from penstock.apps.brands.outcomes import RUN_NORMALIZED, tell_of_run
 from penstock.apps.brands.rows import PaidRun
 from penstock.apps.brands.shapes import SHAPES, Normalized, Unfit
 from penstock.apps.brands.shapes.item import links_in, require_content
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 CHUNK_ROWS: Final = 500
 DETAIL_BYTES: Final = 500
+_encoded: Final = json.JSONEncoder(ensure_ascii=False).encode
 
 
 class TooManyBadItems(Permanent):
@@ -83,9 +85,10 @@ def sort_out(rows: Iterable[Row], shape: Callable[[Mapping[str, Any]], Normalize
 
 def normalize(writing: Writing, run: PaidRun, capability: Capability, limit: int, most_bad: float) -> Counts:
     """Write what the raw items of a run say, and whether the run can be used, inside a transaction."""
-    found = sort_out(
-        writing.run("items.of_run", tenant=run.tenant, run_id=run.id, limit=limit), SHAPES[capability.shape]
-    )
+    given = writing.run("items.of_run", tenant=run.tenant, run_id=run.id, limit=limit)
+    if not given and run.raw_item_count:
+        raise Permanent(f"The raw items of run {run.id} are gone: they were old.")
+    found = sort_out(given, SHAPES[capability.shape])
     created = updated = 0
     for some in _chunks(_once(found.good, capability.platform), CHUNK_ROWS):
         made = _upsert(writing, run, capability, some)
@@ -102,9 +105,13 @@ def normalize(writing: Writing, run: PaidRun, capability: Capability, limit: int
         error = f"{len(found.bad)} of {all_of_them} items cannot be used: {found.reasons()}."
         failed = {"error": error, "error_class": TooManyBadItems.__name__, "status": None}
         writing.run("runs.failed", **told, **failed)
-        return Counts(created, updated, len(found.bad), error)
+        counts = Counts(created, updated, len(found.bad), error)
+        tell_of_run(writing, RUN_NORMALIZED, run, **asdict(counts))
+        return counts
     writing.run("runs.normalized", **told, created=created, updated=updated)
-    return Counts(created, updated, len(found.bad))
+    counts = Counts(created, updated, len(found.bad))
+    tell_of_run(writing, RUN_NORMALIZED, run, **asdict(counts))
+    return counts
 
 
 def _usable(size: int, text: str | None) -> Mapping[str, Any]:
@@ -154,10 +161,10 @@ def _row(item: Normalized) -> dict[str, Any]:
         "title": item.title,
         "body": item.body,
         "published_at": item.published_at,
-        "metrics": json.dumps(item.metrics),
-        "media": json.dumps(item.media),
-        "hashtags": json.dumps(item.hashtags, ensure_ascii=False),
-        "links": json.dumps(links_in(item.body)),
+        "metrics": _encoded(item.metrics),
+        "media": _encoded(item.media),
+        "hashtags": _encoded(item.hashtags),
+        "links": _encoded(links_in(item.body)),
     }
 
 

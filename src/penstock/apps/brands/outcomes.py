@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from penstock.apps.brands.evidence import SourceOutcome
 from penstock.errors import Cancelled
 from penstock.events import Event
 
 if TYPE_CHECKING:
+    from penstock.apps.brands.rows import PaidRun
     from penstock.apps.tables import Writing
 
 COMPILE_REQUESTED: Final = "brand.compile_requested"
 SOURCE_SETTLED: Final = "brand.source_settled"
 COMPILED: Final = "brand.compiled"
 COMPILE_FAILED: Final = "brand.compile_failed"
+RUN_STARTED: Final = "brand.run_started"
+RUN_ENDED: Final = "brand.run_ended"
+RUN_FETCHED: Final = "brand.run_fetched"
+RUN_NORMALIZED: Final = "brand.run_normalized"
+RAW_PRUNED: Final = "brand.raw_pruned"
 REMOVED: Final = "brand.removed"
 
 
@@ -32,3 +38,14 @@ def record(writing: Writing, tenant: str, compile_run_id: str, told: SourceOutco
     if writing.run("sources.record", tenant=tenant, compile_run_id=compile_run_id, **row):
         data = {"compile_run_id": compile_run_id, **asdict(told)}
         writing.tell(Event(SOURCE_SETTLED, tenant, job_id, data=data))
+
+
+def tell_of_run(writing: Writing, name: str, run: PaidRun, **data: Any) -> None:
+    """Record a step of a paid run beside its row, for whoever follows it here or at Apify."""
+    known = {
+        "run_id": run.id,
+        "connection_id": run.connection_id,
+        "actor": run.actor,
+        "apify_run_id": run.apify_run_id,
+    }
+    writing.tell(Event(name, run.tenant, run.job_id, data={**known, **data}))

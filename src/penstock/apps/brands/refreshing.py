@@ -16,7 +16,7 @@ from penstock.apps.brands.capabilities import Capability
 from penstock.apps.brands.evidence import SourceOutcome
 from penstock.apps.brands.freshness import Freshness, freshness
 from penstock.apps.brands.normalizing import Counts, TooManyBadItems, normalize
-from penstock.apps.brands.outcomes import hold, record
+from penstock.apps.brands.outcomes import RUN_ENDED, hold, record, tell_of_run
 from penstock.apps.brands.rows import CompileRun, CompileSource, Connection, PaidRun
 from penstock.apps.brands.visit import Visit
 from penstock.client.context import Context
@@ -28,6 +28,7 @@ from penstock.runtime.failure import failure_of
 
 if TYPE_CHECKING:
     from penstock.apps.brands.application import Brands
+    from penstock.engine.job import Lease
 
 GATE: Final = "brands:connection:"
 """What a refresh waits on while another one buys the same source."""
@@ -48,7 +49,7 @@ class Refreshing:
         self, ctx: Context, connection_id: str, compile_run_id: str | None = None
     ) -> dict[str, Any] | Snooze | Skip:
         """Decide about a source, act, and record what became of it. The result is the outcome."""
-        visit = await asyncio.to_thread(self._visit, ctx.job.tenant, connection_id, compile_run_id)
+        visit = await asyncio.to_thread(self._visit, ctx.job, connection_id, compile_run_id)
         if visit is None:
             return Skip("its brand was removed")
         try:
@@ -64,13 +65,23 @@ class Refreshing:
         await asyncio.to_thread(self._wake, ctx, visit)
         return done
 
-    def visit(self, tenant: str, connection_id: str, compiled: CompileRun | None, *, forced: bool) -> Visit | None:
-        """How a connection stands now; None where there is none."""
+    def visit(
+        self,
+        tenant: str,
+        connection_id: str,
+        compiled: CompileRun | None,
+        *,
+        forced: bool = False,
+        job_id: str | None = None,
+    ) -> Visit | None:
+        """How a connection stands now, for a job or for whoever asks; None where there is none."""
         found = self._tables.read("connections.get", tenant=tenant, id=connection_id)
         if not found:
             return None
         named = {"tenant": tenant, "connection_id": connection_id}
-        unfinished, newest = (self._tables.read(entry, **named) for entry in ("runs.unfinished", "runs.newest"))
+        unfinished = self._tables.read("runs.unfinished", **named)
+        newest = self._tables.read("runs.newest", **named, job_id=job_id)
+        brought = self._tables.read("runs.brought", **named, job_id=job_id)
         ((now,),) = self._tables.read("brands.now")
         return Visit(
             Connection.of(found[0]),
@@ -78,6 +89,7 @@ class Refreshing:
             PaidRun.of(unfinished[0]) if unfinished else None,
             bool(unfinished and unfinished[0][-1]),
             PaidRun.of(newest[0]) if newest else None,
+            PaidRun.of(brought[0]) if brought else None,
             now,
             forced,
         )
@@ -86,11 +98,11 @@ class Refreshing:
         """Whether a source is to be bought, and why."""
         return freshness(visit.newest, visit.now, self._brands.figures.fresh_seconds, visit.forced_at)
 
-    def _visit(self, tenant: str, connection_id: str, compile_run_id: str | None) -> Visit | None:
-        compiled = self._brands.find_compile(tenant, compile_run_id) if compile_run_id else None
+    def _visit(self, job: Lease, connection_id: str, compile_run_id: str | None) -> Visit | None:
+        compiled = self._brands.find_compile(job.tenant, compile_run_id) if compile_run_id else None
         if compile_run_id and compiled is None:
             return None
-        return self.visit(tenant, connection_id, compiled, forced=False)
+        return self.visit(job.tenant, connection_id, compiled, job_id=job.id)
 
     async def _come_out(self, ctx: Context, visit: Visit) -> SourceOutcome | Snooze:
         """What becomes of the source, or when to look again."""
@@ -103,6 +115,8 @@ class Refreshing:
         if visit.run is not None and visit.run_is_kept and visit.run.job_id != ctx.job.id:
             return Snooze(self._brands.figures.poll_interval_seconds, GATE + connection.id)
         decided = self.decide(visit)
+        if visit.brought is not None:
+            return visit.brought.came_out(connection.source, "refreshed", decided.reason)
         if visit.run is None and not decided.should_refresh and decided.cached_run is not None:
             return await self._reuse(ctx, connection, capability, decided, decided.cached_run)
         run = await self._buying.own(ctx, visit, capability)
@@ -156,10 +170,9 @@ class Refreshing:
         status = None if run is None else getattr(error, "run_status", run.status)
         if run is not None:
             named = {"tenant": run.tenant, "id": run.id}
-            writing.run(
-                "runs.failed", **named, status=status, quarantined=run.quarantined, error=error_text,
-                error_class=error_class,
-            )  # fmt: skip
+            told = {"status": status, "error": error_text, "error_class": error_class}
+            if writing.run("runs.failed", **named, **told, quarantined=run.quarantined):
+                tell_of_run(writing, RUN_ENDED, run, **told)
         if visit.compiled is not None:
             came_out = SourceOutcome(
                 connection.source, connection.id, "failed", self.decide(visit).reason, apify_run_status=status,

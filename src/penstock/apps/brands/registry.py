@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Self
 
 from penstock.apps.brands.capabilities import BUILT_IN, Capability, require_cap
 from penstock.apps.brands.handles import checked_identifier
 from penstock.errors import InvalidValue
-
-FILE_VARIABLE: Final = "PENSTOCK_BRANDS_CAPABILITIES"
-OFF_VARIABLE: Final = "PENSTOCK_BRANDS_DISABLED"
+from penstock.settings import Settings
 
 
 class Registry:
@@ -25,16 +22,16 @@ class Registry:
         self._known = {one.key: one for one in capabilities}
 
     @classmethod
-    def load(cls, environ: Mapping[str, str] | None = None) -> Self:
+    def load(cls, settings: Settings | None = None) -> Self:
         """What is built in, with what a file adds or changes, without what is switched off."""
-        given = os.environ if environ is None else environ
+        given = settings or Settings.load()
         known = {one.key: one for one in BUILT_IN}
-        for said in _read(given.get(FILE_VARIABLE, "")):
+        for said in _read(given["brands_capabilities"]):
             one = _capability(said, known)
             known[one.key] = one
-        for key in filter(None, (part.strip() for part in given.get(OFF_VARIABLE, "").split(","))):
+        for key in filter(None, (part.strip() for part in (given["brands_disabled"] or "").split(","))):
             if key not in known:
-                raise InvalidValue(OFF_VARIABLE, key, "is no capability", hint=_near(key, known))
+                raise InvalidValue("brands_disabled", key, "is no capability", hint=_near(key, known))
             known[key] = replace(known[key], enabled=False)
         return cls(known.values())
 
@@ -72,13 +69,13 @@ class Registry:
         return checked_identifier(known.shape, identifier)
 
 
-def _read(path: str) -> list[dict[str, Any]]:
+def _read(path: str | None) -> list[dict[str, Any]]:
     if not path:
         return []
     try:
         said = tomllib.loads(Path(path).read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise InvalidValue(FILE_VARIABLE, path, f"cannot be read: {error}") from None
+        raise InvalidValue("brands_capabilities", path, f"cannot be read: {error}") from None
     return list(said.get("capability", []))
 
 
@@ -87,11 +84,11 @@ def _capability(said: Mapping[str, Any], known: Mapping[str, Capability]) -> Cap
     key = f"{said.get('platform')}.{said.get('name')}"
     unknown = sorted(set(said) - {one.name for one in fields(Capability)})
     if unknown:
-        raise InvalidValue(f"{FILE_VARIABLE}: {key}", unknown[0], "is no word of a capability")
+        raise InvalidValue(f"brands_capabilities: {key}", unknown[0], "is no word of a capability")
     try:
         return replace(known[key], **said) if key in known else Capability(**said)
     except TypeError as error:
-        raise InvalidValue(FILE_VARIABLE, key, f"is not complete: {error}") from None
+        raise InvalidValue("brands_capabilities", key, f"is not complete: {error}") from None
 
 
 def _near(key: str, known: Iterable[str]) -> str:

@@ -19,7 +19,9 @@ class Visit:
     run_is_kept: bool
     """Whether the job that it belongs to is active."""
     newest: PaidRun | None
-    """The newest run whose items are here."""
+    """The newest run whose items are here, other than what this job brought in itself."""
+    brought: PaidRun | None
+    """What this job brought in before it was interrupted."""
     now: Instant
     forced: bool = False
     """Forced without a compile, for whoever asks for one source alone."""

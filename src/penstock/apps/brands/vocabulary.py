@@ -25,13 +25,13 @@ from penstock.client.task import Call
 from penstock.engine.job import Job, Lease
 from penstock.engine.outcome import Done, Failure, Outcome, RetryLater
 from penstock.engine.payload import clip
-from penstock.engine.retry import BRANDS
 from penstock.engine.settlement import RELEASE, Settlement, resolve
 from penstock.engine.transitions import FINAL, State
 from penstock.errors import InvalidValue, JobFailed, NotFound, ResultTimeout
 from penstock.redaction import redact
 from penstock.runtime.identity import this_process
 from penstock.sources.apify import ApifyError, ApifyTimeoutError
+from penstock.stores.claiming import Turn
 
 __all__ = [
     "NO_JOB",
@@ -54,6 +54,8 @@ TAKEN: Final = "Job claimed by another worker"
 DEFAULT_STALE_LOCK_MINUTES: Final = 10
 CLAIM_BATCH: Final = 20
 """How many jobs are looked at for one of the kind that is wanted; the others are given back at once."""
+MOST_CLAIMS: Final = 10
+"""How often more is claimed while nothing of the tenant is among it: tenants take turns."""
 SWEEP_JOBS: Final = 100
 NAP_SECONDS: Final = 0.05
 ERROR_BYTES: Final = 2_000
@@ -102,6 +104,7 @@ class BrandBrain:
         """By the name that a caller gives itself, who it is to the database."""
         self.cap_for = brands.registry.cap_for
         self.is_capability_enabled = brands.registry.is_capability_enabled
+        self._turn = Turn()
         self._held: dict[str, Lease] = {}
         """What this caller claimed, and has not settled."""
 
@@ -124,21 +127,24 @@ class BrandBrain:
         return EnqueueResult(made.job_id or "", made.id)
 
     def claim_next_job(self, worker_id: str | None = None, job_type: str = "compile") -> ClaimResult:
-        """Claim the next compile that is due, of any tenant, for a worker who runs it by hand."""
+        """Claim the tenant's next compile that is due, for a worker who runs it by hand."""
         wanted = f"brands.{job_type}"
         if wanted not in self._brands.app.tasks:
             raise InvalidValue("job_type", job_type, "is no kind of job here", hint="It is compile.")
-        worker = self._worker(worker_id)
-        due = self._store.leases.due_pairs(QUEUE)
-        leases = self._store.leases.claim(worker, [QUEUE], CLAIM_BATCH)
-        mine = next((lease for lease in leases if lease.task == wanted), None)
-        others = [Settlement(lease, RELEASE) for lease in leases if lease is not mine]
-        if others:
-            self._store.leases.settle(others, worker)
-        if mine is None:
-            return ClaimResult(None, claimed=False, reason=TAKEN if due and not others else NO_JOB)
-        self._held[mine.id] = mine
-        return ClaimResult(mine, claimed=True)
+        if not any(tenant == self._tenant for tenant, _ in self._store.leases.due_pairs(QUEUE)):
+            return ClaimResult(None, claimed=False, reason=NO_JOB)
+        worker, leases = self._worker(worker_id), list[Lease]()
+        for _ in range(MOST_CLAIMS):
+            leases = self._store.leases.claim(worker, [QUEUE], CLAIM_BATCH, self._turn)
+            own = [lease for lease in leases if lease.tenant == self._tenant]
+            mine = next((lease for lease in own if lease.task == wanted), None)
+            self._give_back([lease for lease in leases if lease is not mine], worker)
+            if mine is not None:
+                self._held[mine.id] = mine
+                return ClaimResult(mine, claimed=True)
+            if own or not leases:
+                break
+        return ClaimResult(None, claimed=False, reason=NO_JOB if leases else TAKEN)
 
     def complete_job(self, job_id: str) -> bool:
         """Mark a job that this caller holds as succeeded; False where it does not hold it any more."""
@@ -215,11 +221,16 @@ class BrandBrain:
             raise NotFound("run", run_id)
         return PaidRun.of(rows[0])
 
+    def _give_back(self, leases: list[Lease], worker: str) -> None:
+        """Let go at once what was not meant: of another kind, or another tenant's."""
+        if leases:
+            self._store.leases.settle([Settlement(lease, RELEASE) for lease in leases], worker)
+
     def _settle(self, job_id: str, outcome: Outcome) -> bool:
         lease = self._held.pop(job_id, None)
         if lease is None:
             return False
-        step = resolve(outcome, lease, BRANDS, random.random)
+        step = resolve(outcome, lease, self._brands.retry, random.random)
         return job_id in self._store.leases.settle([Settlement(lease, step)], lease.worker_id)
 
     def _worker(self, name: str | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from penstock.apps.application import Application
@@ -18,7 +19,7 @@ from penstock.client.task import Call
 from penstock.engine.job import DEFAULT_TENANT, Enqueued
 from penstock.engine.retry import SYNCS, Retry
 from penstock.engine.task import UniqueBy
-from penstock.errors import InvalidValue, NotFound
+from penstock.errors import Conflict, InvalidValue, NotFound
 from penstock.settings import Settings
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from penstock.client.principal import Principal
 
 QUEUE = "syncs"
-EVERY_FIVE_MINUTES = "*/5 * * * *"
 FACTS = ("connector_id", "external_account_id", "run_id", "records_synced", "bytes_synced", "duration_seconds")
 
 
@@ -46,16 +46,16 @@ class Syncs(Application):
     ) -> None:
         super().__init__(app)
         settings = Settings.load()
-        self.limits = limits or Limits.load()
+        self.limits = limits or Limits.load(settings)
         self.lines = Lines(app, base_url or str(settings["airbyte_base_url"]), self.limits, vault)
         self.connections = Connections(self.tables, self.lines, workspace_id or settings["airbyte_workspace_id"])
         self.runs = Runs(self.tables)
         self.stats = Stats(self.tables)
         self._dispatch = Dispatch(self)
-        self._declare_tasks()
+        self._declare_tasks(settings["syncs_cron"])
         self.lines.declare_shared()
 
-    def _declare_tasks(self) -> None:
+    def _declare_tasks(self, cron: str) -> None:
         declare = self.app.task
         self.sync_task = declare(
             name="syncs.sync", queue=QUEUE, unique="connector_id", retry=SYNCS, timeout="100 s", facts=FACTS
@@ -73,13 +73,24 @@ class Syncs(Application):
         self.dispatch_task = declare(name="syncs.dispatch", queue=QUEUE, priority=20, retry=3, timeout="100 s")(
             self._dispatch.run
         )
-        self.app.schedule("syncs", EVERY_FIVE_MINUTES, self.dispatch_task)
+        self.app.schedule("syncs", cron, self.dispatch_task)
 
     def add(self, tenant: str, new: NewConnection, *, actor: str = "app", check: bool = False) -> Connection:
         """Have a connection synced from now on; with `check`, Airbyte is asked first whether it is as it was told."""
         if check:
             self._check(new)
         return self.connections.add(tenant, new, actor=actor)
+
+    def remove(self, tenant: str, connector_id: str, *, cancel: bool = False, actor: str = "app") -> str | None:
+        """Forget a connection; with `cancel` a sync of it that is not finished is cancelled, and its job returned.
+
+        Its runs, jobs and events stay, and its name is free again.
+        """
+        job_id = self.connections.remove(tenant, connector_id, task=self.sync_task.name, cancel=cancel, actor=actor)
+        if job_id is not None:
+            with suppress(Conflict, NotFound):  # it has just ended
+                self.app.store.jobs.cancel(job_id, tenant=tenant, reason="its connection is removed", actor=actor)
+        return job_id
 
     def dispatch(self, connector_id: str, principal: Principal, **how: Any) -> str:
         """Enqueue a sync now and return its job: the words are those of `Dispatch.by_hand`."""

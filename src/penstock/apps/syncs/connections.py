@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from penstock.apps.syncs.credentials import SHARED, check_credential
+from penstock.apps.syncs.errors import ActiveJobExists
 from penstock.apps.syncs.plans import FREE, Plan, plan_named
 from penstock.clock import Instant
 from penstock.engine.task import check_name
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 PLAN_CHANGED: Final = "plan.changed"
 CONNECTION_ADDED: Final = "connection.added"
 CONNECTION_CHANGED: Final = "connection.changed"
+CONNECTION_REMOVED: Final = "connection.removed"
 PAGE: Final = 500
 MOST_PAGES: Final = 200
 LONGEST_ACCOUNT_CHARS: Final = 150
@@ -123,6 +125,25 @@ class Connections:
 
         self._tables.transact(work)
         return self.get(tenant, connector_id)
+
+    def remove(self, tenant: str, connector_id: str, *, task: str, cancel: bool, actor: str) -> str | None:
+        """Forget a connection, and return the job of a sync that is still to be cancelled. Its past stays."""
+
+        def work(writing: Writing) -> str | None:
+            named = {"tenant": tenant, "connector_id": connector_id}
+            gone = writing.run("connections.remove", **named)
+            if not gone:
+                raise _unknown(connector_id)
+            active = writing.run("connections.active", **named, task=task)
+            job_id = str(active[0][0]) if active else None
+            if job_id is not None and not cancel:
+                hint = "Wait until it is over, or cancel it as well: --cancel."
+                raise ActiveJobExists(connector_id, job_id, hint=hint)
+            data = {"connector_id": connector_id, "external_account_id": gone[0][0], "cancelled": job_id}
+            writing.tell(Event(CONNECTION_REMOVED, tenant, actor=actor, data=data))
+            return job_id
+
+        return self._tables.transact(work)
 
     def get(self, tenant: str, connector_id: str) -> Connection:
         """One connection. That of another tenant looks exactly like an absent one."""

@@ -44,10 +44,10 @@ _TIMES: Final = ("took too long", "time limit")
 class ActiveJobExists(Conflict):
     """The connection has a sync that is not finished."""
 
-    def __init__(self, connector_id: str, job_id: str) -> None:
+    def __init__(self, connector_id: str, job_id: str, *, hint: str | None = None) -> None:
         super().__init__(
             f"The connection {connector_id} has a sync that is not finished: job {job_id}.",
-            hint=f"See it with: penstock job show {job_id}",
+            hint=hint or f"See it with: penstock job show {job_id}",
         )
         self.connector_id = connector_id
         self.job_id = job_id

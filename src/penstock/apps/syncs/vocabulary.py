@@ -102,6 +102,7 @@ class JobDispatcher:
     ) -> IngestionJob:
         """Give a dead letter another life as a new job. It takes support, which names itself as `principal`."""
         who = principal or self._tenant
+        self._job(job_id)  # the letter of another tenant does not exist here, whoever asks
         made = self._syncs.requeue(job_id, who, correlation_id=correlation_id)
         return self._job(made.id)
 

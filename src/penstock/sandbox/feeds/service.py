@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 
 from penstock.sandbox.clock import Clock
 from penstock.sandbox.exchange import Reply, Request, json_reply, text_reply
-from penstock.sandbox.feeds import world
+from penstock.sandbox.feeds import bulk, world
 from penstock.sandbox.feeds.formats import FORMATS, Channel
 from penstock.sandbox.feeds.oddities import ODDITIES
 from penstock.sandbox.feeds.world import PAPERS, WEEK, Article
@@ -33,6 +33,7 @@ class Feeds:
             ("GET", "/", lambda request: json_reply({"feeds": [f"{request.base}/{name}.xml" for name in PAPERS]})),
             ("GET", "/articles/{article}", self._page),
             ("GET", "/odd/{name}.xml", self._odd),
+            ("GET", "/bulk/{number}.xml", self._bulk),
             ("GET", "/{name}.{ending}", self._feed),
         )
         self.reset()
@@ -41,10 +42,14 @@ class Feeds:
         """Nothing is withdrawn, and the ids that change begin anew."""
         self._fetches = itertools.count(1)
         self._withdrawn: set[str] = set()
+        self._began: float | None = None
+        self._build = 0
 
-    def script(self, *, withdraw: str) -> None:
-        """Take an article out of its feed."""
-        self._withdrawn.add(withdraw)
+    def script(self, *, withdraw: str = "", rebuild: bool = False) -> None:
+        """Take an article out of its feed; or write all bulk feeds anew, with another title and the same entries."""
+        if withdraw:
+            self._withdrawn.add(withdraw)
+        self._build += rebuild
 
     def articles(self, start: float, end: float | None = None) -> list[Article]:
         """Everything that the papers published from start until now (or end), with the event that each is about."""
@@ -60,15 +65,15 @@ class Feeds:
     def _feed(self, request: Request, name: str, ending: str) -> Reply:
         if name not in PAPERS or ending not in FORMATS:
             raise NoRoute
-        write, kind = FORMATS[ending]
-        channel = self._channel(request, name)
-        body = write(channel)
-        newest = max((article.updated for article in channel.articles), default=0.0)
-        etag = f'"{hashlib.sha256(body).hexdigest()[:20]}"'
-        validators = Validators(etag, formatdate(newest, usegmt=True))
-        if not_modified(request.headers, validators):
-            return Reply(304, headers=validators.headers())
-        return Reply(200, body, (("Content-Type", kind), ("Cache-Control", "max-age=60"), *validators.headers()))
+        return _written(request, self._channel(request, name), ending)
+
+    def _bulk(self, request: Request, number: str) -> Reply:
+        if not number.isdecimal() or int(number) > bulk.LARGEST_NUMBER:
+            raise NoRoute
+        if self._began is None:
+            self._began = self._clock.now()
+        found = bulk.channel(self._seed, int(number), request.base, before=self._began, build=self._build)
+        return _written(request, found, "xml")
 
     def _odd(self, request: Request, name: str) -> Reply:
         if name not in ODDITIES:
@@ -90,3 +95,15 @@ class Feeds:
         now = self._clock.now()
         own = [a for a in self.articles(now - WEEK) if a.paper == name and a.id not in self._withdrawn]
         return Channel(PAPERS[name], request.base, name, own[::-1][:SHOWN])
+
+
+def _written(request: Request, channel: Channel, ending: str) -> Reply:
+    """A feed in a format, or that it has not changed."""
+    write, kind = FORMATS[ending]
+    body = write(channel)
+    newest = max((article.updated for article in channel.articles), default=0.0)
+    etag = f'"{hashlib.sha256(body).hexdigest()[:20]}"'
+    validators = Validators(etag, formatdate(newest, usegmt=True))
+    if not_modified(request.headers, validators):
+        return Reply(304, headers=validators.headers())
+    return Reply(200, body, (("Content-Type", kind), ("Cache-Control", "max-age=60"), *validators.headers()))

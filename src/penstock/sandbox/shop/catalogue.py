@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from penstock.sandbox.chance import chance, identifier
 
@@ -71,10 +72,11 @@ class Piece:
         return datetime.fromtimestamp(int(instant), UTC).date().isoformat()
 
 
-def pieces(seed: int, shop: Shop, now: float) -> list[Piece]:
-    """What the shop shows now, newest first."""
+@lru_cache(maxsize=len(SHOPS))
+def pieces(seed: int, shop: Shop, now: float) -> tuple[Piece, ...]:
+    """What the shop shows now, newest first. While its clock stands, it is only worked out once."""
     found = [piece for number in range(PIECES) if (piece := _piece(seed, shop, number, now)).listed <= now]
-    return sorted(found, key=lambda piece: (-piece.listed, piece.id))
+    return tuple(sorted(found, key=lambda piece: (-piece.listed, piece.id)))
 
 
 def price_text(shop: Shop, price: int) -> str:

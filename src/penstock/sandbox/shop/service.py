@@ -53,7 +53,7 @@ class Shop:
 
     def pieces(self, shop: str) -> list[Piece]:
         """What a shop shows now: the truth behind its pages."""
-        return pieces(self._seed, SHOPS[shop], self._clock.now())
+        return list(pieces(self._seed, SHOPS[shop], self._clock.now()))
 
     def answer(self, request: Request) -> Reply:
         """Carry a request out, if the shop's limit allows."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -20,6 +21,7 @@ LONGEST_LINE_BYTES: Final = 1_000
 MOST_LISTED: Final = 100
 LARGEST_COUNT: Final = 2**53
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_ISO: Final = re.compile(r"(?:19[89]|20\d)\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3,6})?Z", re.ASCII)
 _LINK: Final = re.compile(r"https?://[^\s<>\"']{4,2000}")
 
 
@@ -73,12 +75,19 @@ def address(*candidates: object) -> str | None:
 
 def body(value: object) -> str:
     """A text, without what no database takes, cut where it is very long."""
-    return clip(value, LONGEST_BODY_BYTES).strip() if isinstance(value, str) else ""
+    return _storable(value, LONGEST_BODY_BYTES).strip() if isinstance(value, str) else ""
 
 
 def line(value: object) -> str | None:
     """A short text, or None."""
-    return (clip(value, LONGEST_LINE_BYTES).strip() or None) if isinstance(value, str) else None
+    return (_storable(value, LONGEST_LINE_BYTES).strip() or None) if isinstance(value, str) else None
+
+
+def _storable(text: str, limit_bytes: int) -> str:
+    """A text that both databases take: most are plain, and stay as they are."""
+    if len(text) <= limit_bytes and text.isascii() and "\0" not in text:
+        return text
+    return clip(text, limit_bytes)
 
 
 def counts(**values: object) -> dict[str, int]:
@@ -124,12 +133,19 @@ def moment(value: object) -> Instant | None:
     if value is None or value == "":
         return None
     if isinstance(value, str):
-        read, _ = read_date(value)
+        read = _exact(value) or read_date(value)[0]
         if read is not None:
             return (read - _EPOCH) // timedelta(microseconds=1)
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < LARGEST_COUNT:
         return _since_epoch(value)
     raise Unfit("unreadable_date", f"its date is {str(value)[:80]!r}")
+
+
+def _exact(value: str) -> datetime | None:
+    """A date as most actors write it, by the shortest way; None where it takes a longer look."""
+    with suppress(ValueError):
+        return datetime.fromisoformat(value) if _ISO.fullmatch(value) else None
+    return None
 
 
 def _since_epoch(value: float) -> Instant:

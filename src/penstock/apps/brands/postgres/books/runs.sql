@@ -24,13 +24,24 @@ from brands_runs r
 where r.tenant = :tenant and r.connection_id = :connection_id::uuid and r.finished_at is null;
 
 -- name: newest
--- The newest run of a connection whose items are here and usable.
+-- The newest run of a connection whose items are here and usable, other than what this job brought in itself.
 select tenant, id, brand_id, connection_id, job_id, actor, input, input_hash, cap, status, apify_run_id, dataset_id,
        dataset_items, truncated, raw_item_count, normalized_created, normalized_updated, quarantined, usage_usd, error,
        error_class, requested_at, started_at, fetched_at, normalized_at, finished_at
 from brands_runs
 where tenant = :tenant and connection_id = :connection_id::uuid and fetched_at is not null and error is null
+  and job_id is distinct from :job_id::uuid
 order by started_at desc limit 1;
+
+-- name: brought
+-- The run that a job has brought in to the end, where it is repeated after that.
+select tenant, id, brand_id, connection_id, job_id, actor, input, input_hash, cap, status, apify_run_id, dataset_id,
+       dataset_items, truncated, raw_item_count, normalized_created, normalized_updated, quarantined, usage_usd, error,
+       error_class, requested_at, started_at, fetched_at, normalized_at, finished_at
+from brands_runs
+where tenant = :tenant and connection_id = :connection_id::uuid and job_id = :job_id::uuid
+  and normalized_at is not null and error is null
+order by id desc limit 1;
 
 -- name: of_connection
 select tenant, id, brand_id, connection_id, job_id, actor, input, input_hash, cap, status, apify_run_id, dataset_id,

@@ -10,10 +10,10 @@ from brands_snapshots where tenant = :tenant and brand_id = :brand_id
 returning number;
 
 -- name: get
-select document from brands_snapshots
+select number, document from brands_snapshots
 where tenant = :tenant and brand_id = :brand_id and number = :number;
 
 -- name: newest
-select document from brands_snapshots
+select number, document from brands_snapshots
 where tenant = :tenant and brand_id = :brand_id
 order by number desc limit 1;

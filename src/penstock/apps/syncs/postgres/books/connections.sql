@@ -59,3 +59,12 @@ where tenant = :tenant and connector_id = :connector_id;
 -- name: synced
 update syncs_connections set synced_at = penstock_now(:now::bigint), updated_at = penstock_now(:now::bigint)
 where tenant = :tenant and connector_id = :connector_id;
+
+-- name: active
+-- The sync of a connection that is not finished.
+select id from penstock_jobs
+where tenant = :tenant and task = :task and unique_key = :connector_id and unique_scope = 'while_active';
+
+-- name: remove
+delete from syncs_connections where tenant = :tenant and connector_id = :connector_id
+returning external_account_id;

@@ -55,3 +55,12 @@ where tenant = :tenant and connector_id = :connector_id;
 -- name: synced
 update syncs_connections set synced_at = :now, updated_at = :now
 where tenant = :tenant and connector_id = :connector_id;
+
+-- name: active
+-- The sync of a connection that is not finished.
+select id from penstock_jobs
+where tenant = :tenant and task = :task and unique_key = :connector_id and unique_scope = 'while_active';
+
+-- name: remove
+delete from syncs_connections where tenant = :tenant and connector_id = :connector_id
+returning external_account_id;

@@ -1,0 +1,125 @@
+"""The job `event_clustering`: new articles join the event that they are about, or begin one.
+
+Articles are placed one after another in a fixed order, a batch for each transaction, and what clustering has to know of
+those before is restored from their stored signatures. So it goes on after a crash as if there had been none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from penstock.apps.brief.clustering import VERSION, Article, Clustering, signature
+from penstock.client.context import Context
+from penstock.client.transaction import Tx
+from penstock.clock import SECOND, Instant
+from penstock.engine.outcome import Skip
+from penstock.errors import Retryable
+
+if TYPE_CHECKING:
+    from penstock.apps.brief.application import Brief
+
+BATCH: Final = 200
+MOST_BATCHES: Final = 500
+"""At most so many are placed by one job; the next one goes on."""
+PAGE: Final = 2_000
+MOST_REMEMBERED: Final = 500_000
+MOST_TENANTS: Final = 10_000
+DAY_US: Final = 86_400 * SECOND
+WINDOW_DAYS: Final = 14
+"""How many days before the newest article are remembered: twice as far as an article may be from its event."""
+
+
+class Placing:
+    """The task `brief.cluster`, which looks for tenants with new articles, and `brief.place`, which places theirs."""
+
+    def __init__(self, brief: Brief, version: str = VERSION) -> None:
+        self._brief = brief
+        self.version = version
+
+    def run_all(self, ctx: Context) -> int:
+        """Enqueue the placing for each tenant that has new articles, and return how many those are."""
+        return ctx.commit("tenants", self._enqueue, self.waiting())
+
+    def waiting(self) -> list[str]:
+        """The tenants that have articles which this version has not placed."""
+        wanted = {"version": self.version, "after": "", "limit": MOST_TENANTS}
+        return [tenant for (tenant,) in self._brief.tables.read("articles.tenants_with_unplaced", **wanted)]
+
+    def _enqueue(self, tx: Tx, tenants: list[str]) -> int:
+        calls = [self._brief.place_task.using(tenant=tenant).call(self.version) for tenant in tenants]
+        return len(self._brief.tables.on(tx).enqueue(*calls)) if calls else 0
+
+    def run(self, ctx: Context, version: str) -> int | Skip:
+        """Place the new articles of a tenant in batches, and return how many that were."""
+        if version != self.version:
+            return Skip(f"this worker clusters by version {self.version}")
+        window = _Window(self._brief, ctx.job.tenant, version)
+        placed = 0
+        for _ in range(MOST_BATCHES):
+            rows = self._brief.tables.read("articles.unplaced", tenant=ctx.job.tenant, version=version, limit=BATCH)
+            if not rows:
+                break
+            links = [window.place(*row) for row in rows]
+            placed += ctx.commit(f"after:{links[0]['place']}", self._write, ctx.job.tenant, version, links)
+            if len(rows) < BATCH:
+                break
+        return placed
+
+    def _write(self, tx: Tx, tenant: str, version: str, links: Sequence[dict[str, Any]]) -> int:
+        """Write a batch, if nobody else placed anything since it was thought out."""
+        writing = self._brief.tables.on(tx)
+        ((last, _),) = writing.run("links.last", tenant=tenant, version=version)
+        if last != links[0]["place"] - 1:
+            raise Retryable("Somebody else placed articles meanwhile.", after=1)
+        writing.each("links.add", links, tenant=tenant, version=version)
+        writing.each(
+            "articles.placed", [{"article_id": one["article_id"]} for one in links], tenant=tenant, version=version
+        )
+        return len(links)
+
+
+class _Window:
+    """What clustering knows: the articles of the last days, in the order in which they were placed."""
+
+    def __init__(self, brief: Brief, tenant: str, version: str) -> None:
+        self._clustering = Clustering(version)
+        ((self._last, newest),) = brief.tables.read("links.last", tenant=tenant, version=version)
+        self._newest: Instant = newest or 0
+        self._since = _first(self._newest)
+        after = 0
+        for _ in range(MOST_REMEMBERED // PAGE):
+            named = {"tenant": tenant, "version": version, "since": self._since, "after": after}
+            rows = brief.tables.read("links.window", **named, limit=PAGE)
+            for article_id, known, cluster, at, place in rows:
+                self._clustering.remember(article_id, known, cluster, at)
+                after = place
+            if len(rows) < PAGE:
+                break
+
+    def place(self, article_id: str, title: str, text: str, at: Instant) -> dict[str, Any]:
+        """The link of the next article. One that is older than the window is no news, and stands alone.
+
+        The window moves by whole days, wherever a batch ends: what is remembered follows from what was placed.
+        """
+        article = Article(article_id, text, title, at)
+        found = (self._clustering if at >= self._since else Clustering(self._clustering.version)).place(article)
+        self._newest, self._last = max(self._newest, at), self._last + 1
+        if _first(self._newest) > self._since:
+            self._since = _first(self._newest)
+            self._clustering.forget_before(self._since)
+        return {
+            "article_id": article_id,
+            "cluster_id": found.cluster,
+            "place": self._last,
+            "at": at,
+            "signature": signature(article),
+            "similarity": found.similarity,
+            "nearest": found.nearest,
+            "duplicate_of": found.duplicate_of,
+        }
+
+
+def _first(newest: Instant) -> Instant:
+    """From when on articles matter, once this one is the newest."""
+    return newest // DAY_US * DAY_US - WINDOW_DAYS * DAY_US

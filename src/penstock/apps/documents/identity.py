@@ -1,0 +1,48 @@
+"""By what an artefact is known: its work, its own id, and an address that does not change with every signature."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
+
+from penstock.errors import InvalidValue
+from penstock.sources.urls import canonical_url
+
+_SIGNED_BY: Final[dict[str, frozenset[str]]] = {
+    "x-amz-signature": frozenset({"x-amz-algorithm", "x-amz-credential", "x-amz-date", "x-amz-expires",
+                                  "x-amz-security-token", "x-amz-signedheaders"}),
+    "x-goog-signature": frozenset({"x-goog-algorithm", "x-goog-credential", "x-goog-date", "x-goog-expires",
+                                   "x-goog-signedheaders"}),
+    "signature": frozenset({"expires", "key-pair-id", "policy", "awsaccesskeyid", "googleaccessid"}),
+    "sig": frozenset({"se", "sp", "sr", "st", "sv", "spr", "sip", "skoid", "sktid", "skt", "ske", "sks", "skv"}),
+}  # fmt: skip
+"""The parameter that signs an address for a while, and those that come with it."""
+
+
+def identity_url(url: str) -> str:
+    """The one form of an address, the same whoever signed it and for how long; refused where it is none."""
+    parts = urlsplit(url.strip())
+    if "@" in parts.netloc:
+        shown = f"{parts.scheme}://…@{parts.netloc.rpartition('@')[2]}{parts.path}"
+        raise InvalidValue("url", shown, "names a user", hint="Credentials do not belong into a manifest.")
+    return canonical_url(url, drop=_signature(parts.query))
+
+
+def shown_url(url: str) -> str:
+    """An address as people may see it: without query and credentials."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def host_of(url: str) -> str:
+    """The host of an address, with its port where it is named."""
+    return urlsplit(url).netloc.rpartition("@")[2].lower()
+
+
+def _signature(query: str) -> frozenset[str]:
+    """The parameters of a query that only sign it."""
+    names = {name for name, _ in parse_qsl(query, keep_blank_values=True)}
+    signing = frozenset[str]().union(
+        *(others | {mark} for mark, others in _SIGNED_BY.items() if mark in {name.lower() for name in names})
+    )
+    return frozenset(name for name in names if name.lower() in signing)

@@ -1,0 +1,54 @@
+-- What the reconciler and the watch ask on PostgreSQL.
+
+-- name: stale_leases
+select id, tenant from penstock_jobs
+where state = 'running' and lease_expires_at < penstock_now(:now::bigint) and task = 'documents.fetch'
+order by lease_expires_at limit :limit;
+
+-- name: abandoned
+-- Effects that were begun for a document and that no job will finish.
+select e.tenant, e.key, replace(e.name, 'commit:', ''), e.job_id
+from penstock_effects e join penstock_history h on h.id = e.job_id
+where e.state = 'intent' and h.task = 'documents.fetch' and h.requeued_to is null
+  and e.started_at < penstock_now(:now::bigint) - :age_us::bigint
+order by e.started_at limit :limit;
+
+-- name: in_hand
+-- The contents that jobs under way have on disk and have not filed yet.
+select distinct e.result::json ->> 'sha256'
+from penstock_jobs j join penstock_effects e on e.tenant = j.tenant and e.job_key = j.job_key
+where j.task = 'documents.fetch' and j.fence > 0 and e.name = 'STREAM' and e.state = 'done';
+
+-- name: is_active
+select 1 from penstock_jobs where id = :job_id::uuid;
+
+-- name: odd
+-- Artefacts that no path leads to: the job succeeded and nothing came, the job is gone, or what came is not on record.
+select a.tenant, a.key,
+       case when a.outcome is not null then 'not_on_record'
+            when h.id is null then 'without_job' else 'without_outcome' end
+from documents_artifacts a
+left join penstock_keys k on k.tenant = a.tenant and k.kind = 'job_key' and k.task = '' and k.key = a.key
+left join penstock_jobs j on j.id = coalesce(a.repair_id, k.job_id)
+left join penstock_history h on h.id = coalesce(a.repair_id, k.job_id)
+left join documents_files f on f.tenant = a.tenant and f.sha256 = a.sha256
+where j.id is null and (
+        (a.sha256 is not null and f.id is null)
+     or (a.outcome is null and h.id is null)
+     or (a.outcome is null and h.state in ('succeeded', 'skipped') and not exists (
+            select 1 from penstock_stages s
+            where s.tenant = a.tenant and s.job_key = h.job_key
+              and s.stage in ('INDEXED', 'DEDUPED', 'SKIPPED_DUPLICATE'))))
+order by a.tenant, a.key limit :limit;
+
+-- name: pulse
+-- When documents were last reconciled, how many workers began since, and how many leases were lost of late.
+select max(at) filter (where name = 'documents.reconciled'),
+       count(*) filter (where name = 'worker.started' and at > r.last),
+       count(*) filter (where name = 'job.lease_expired'
+                        and at > greatest(r.last, penstock_now(:now::bigint) - :burst_us::bigint))
+from penstock_events, (
+    select coalesce(max(at), 0) as last from penstock_events
+    where at > penstock_now(:now::bigint) - :window_us::bigint and name = 'documents.reconciled') r
+where at > penstock_now(:now::bigint) - :window_us::bigint
+  and name in ('documents.reconciled', 'worker.started', 'job.lease_expired');

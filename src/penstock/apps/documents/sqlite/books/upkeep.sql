@@ -1,0 +1,52 @@
+-- What the reconciler and the watch ask on SQLite.
+
+-- name: stale_leases
+select id, tenant from penstock_jobs
+where state = 'running' and lease_expires_at < :now and task = 'documents.fetch'
+order by lease_expires_at limit :limit;
+
+-- name: abandoned
+-- Effects that were begun for a document and that no job will finish.
+select e.tenant, e.key, replace(e.name, 'commit:', ''), e.job_id
+from penstock_effects e join penstock_history h on h.id = e.job_id
+where e.state = 'intent' and h.task = 'documents.fetch' and h.requeued_to is null and e.started_at < :now - :age_us
+order by e.started_at limit :limit;
+
+-- name: in_hand
+-- The contents that jobs under way have on disk and have not filed yet.
+select distinct e.result ->> '$.sha256'
+from penstock_jobs j
+join penstock_effects e indexed by penstock_effects_job on e.tenant = j.tenant and e.job_key = j.job_key
+where j.task = 'documents.fetch' and j.fence > 0 and e.name = 'STREAM' and e.state = 'done';
+
+-- name: is_active
+select 1 from penstock_jobs where id = :job_id;
+
+-- name: odd
+-- Artefacts that no path leads to: the job succeeded and nothing came, the job is gone, or what came is not on record.
+select a.tenant, a.key,
+       case when a.outcome is not null then 'not_on_record'
+            when h.id is null then 'without_job' else 'without_outcome' end
+from documents_artifacts a
+left join penstock_keys k on k.tenant = a.tenant and k.kind = 'job_key' and k.task = '' and k.key = a.key
+left join penstock_jobs j on j.id = coalesce(a.repair_id, k.job_id)
+left join penstock_history h on h.id = coalesce(a.repair_id, k.job_id)
+left join documents_files f on f.tenant = a.tenant and f.sha256 = a.sha256
+where j.id is null and (
+        (a.sha256 is not null and f.id is null)
+     or (a.outcome is null and h.id is null)
+     or (a.outcome is null and h.state in ('succeeded', 'skipped') and not exists (
+            select 1 from penstock_stages s
+            where s.tenant = a.tenant and s.job_key = h.job_key
+              and s.stage in ('INDEXED', 'DEDUPED', 'SKIPPED_DUPLICATE'))))
+order by a.tenant, a.key limit :limit;
+
+-- name: pulse
+-- When documents were last reconciled, how many workers began since, and how many leases were lost of late.
+select max(case when name = 'documents.reconciled' then at end),
+       count(case when name = 'worker.started' and at > r.last then 1 end),
+       count(case when name = 'job.lease_expired' and at > max(r.last, :now - :burst_us) then 1 end)
+from penstock_events, (
+    select coalesce(max(at), 0) as last from penstock_events
+    where at > :now - :window_us and name = 'documents.reconciled') r
+where at > :now - :window_us and name in ('documents.reconciled', 'worker.started', 'job.lease_expired');

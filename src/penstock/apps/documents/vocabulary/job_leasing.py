@@ -1,0 +1,111 @@
+"""Leasing: one worker has a job at a time, for a while, and knows when it has lost it."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from typing import Any, Final
+
+from penstock.apps.documents.vocabulary.idempotency import remember
+from penstock.apps.documents.vocabulary.session import QUEUE, TASK, entry, held, hold, let_go, rows, transaction
+from penstock.clock import SECOND
+from penstock.engine.job import Lease
+from penstock.engine.outcome import Failure, RetryLater
+from penstock.engine.retry import DOCUMENTS as RETRY
+from penstock.engine.settlement import RELEASE, Finish, PutBack, Settlement, Step, resolve
+from penstock.engine.stages import DOCUMENTS
+from penstock.engine.transitions import State
+from penstock.runtime.identity import this_process
+from penstock.stores.books import book
+from penstock.stores.store import Store
+
+REAP_LIMIT: Final = 100
+_KEYS: Final = (
+    "job_id", "work_id", "artifact_id", "canonical_url", "state", "idempotency_key", "attempts", "lease_owner",
+    "lease_until",
+)  # fmt: skip
+_FAILED: Final = Failure("Failed", "failed", "the worker moved the document to FAILED")
+_ENDINGS: Final[dict[str, Step]] = {
+    "INDEXED": Finish(State.SUCCEEDED),
+    "DEDUPED": Finish(State.SUCCEEDED),
+    "SKIPPED_DUPLICATE": Finish(State.SKIPPED, "duplicate"),
+}
+
+
+def lease_next_job(conn: sqlite3.Connection, owner: str, ttl_s: float = 120) -> dict[str, Any] | None:
+    """Take the next job that is due, for so long, or None. Leases that ran out are taken back first."""
+    with transaction(conn) as store:
+        store.leases.reap(REAP_LIMIT)
+        leases = store.leases.claim(_worker_of(conn, store, owner), (QUEUE,), 1)
+        if not leases:
+            return None
+        lease = leases[0]
+        lasting = {"id": lease.id, "fence": lease.fence, "lease_us": round(ttl_s * SECOND)}
+        conn.execute(entry("last"), lasting)
+        hold(conn, owner, lease)
+        job = dict(zip(_KEYS, rows(conn, entry("job"), {"job_id": lease.id})[0], strict=True))
+    remember(lease.id, lease.job_key)
+    return job
+
+
+def renew_lease(conn: sqlite3.Connection, job_id: str, owner: str) -> bool:
+    """Keep a lease for as long again; False where it is not this connection's, or lost."""
+    lease = held(conn, job_id, owner)
+    if lease is None:
+        return False
+    with transaction(conn) as store:
+        store.workers.seen(lease.worker_id, 0)
+        return not store.leases.renew([lease]).lost
+
+
+def release_lease(conn: sqlite3.Connection, job_id: str, owner: str) -> bool:
+    """Give a lease back; at a final stage the job is settled with it. False where it was lost: nothing is changed.
+
+    A job that failed waits for its next run while it has one left, and is dead after the last.
+    """
+    lease = held(conn, job_id, owner)
+    if lease is None:
+        return False
+    with transaction(conn) as store:
+        stage = store.effects.stage(lease.tenant, lease.job_key) or DOCUMENTS.start
+        step = _step(stage, lease)
+        accepted = bool(store.leases.settle([Settlement(lease, step)], owner))
+        if accepted and stage == DOCUMENTS.failed and isinstance(step, PutBack):
+            _begin_again(store, lease)
+        if accepted and stage in _ENDINGS:
+            conn.execute(entry("end"), {"tenant": lease.tenant, "key": lease.job_key, "outcome": stage})
+        let_go(conn, job_id)
+    return accepted
+
+
+def _step(stage: str, lease: Lease) -> Step:
+    """What the stage of a document means for its job."""
+    if stage == DOCUMENTS.failed:
+        return resolve(RetryLater(_FAILED), lease, RETRY, random.random)
+    return _ENDINGS.get(stage, RELEASE)
+
+
+def _begin_again(store: Store, lease: Lease) -> None:
+    """A document that failed and has runs left starts a new generation; what the ledger holds is not done again."""
+    effects = book("penstock.stores", "sqlite", "effects")
+    named = {"tenant": lease.tenant, "job_key": lease.job_key}
+
+    def work(connection: Any) -> None:
+        ((generation, *_),) = connection.all(effects["stage"], named)
+        fresh = {"generation": generation + 1, "machine": DOCUMENTS.name, "stage": DOCUMENTS.start}
+        whose = {"job_id": lease.id, "fence": lease.fence, "now": store.now()}
+        connection.all(effects["put_stage"], named | fresh | whose)
+
+    store.database.transact(work)
+
+
+def _worker_of(conn: sqlite3.Connection, store: Store, owner: str) -> str:
+    """The worker that this connection is under this name: another with the same name is another worker."""
+    conn.execute("create temp table if not exists documents_workers (owner text primary key, worker_id text)")
+    known = rows(conn, "select worker_id from temp.documents_workers where owner = :owner", {"owner": owner})
+    if known:
+        return str(known[0][0])
+    worker = this_process(owner)
+    store.workers.register(worker, [QUEUE], [TASK])
+    conn.execute("insert into temp.documents_workers values (:owner, :id)", {"owner": owner, "id": worker.id})
+    return worker.id

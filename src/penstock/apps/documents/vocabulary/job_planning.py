@@ -1,0 +1,39 @@
+"""Planning: one job for each artefact, however often it is asked for."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from penstock.apps.documents.names import name_of_url
+from penstock.apps.documents.vocabulary.idempotency import job_key, remember
+from penstock.apps.documents.vocabulary.session import PACKAGE, QUEUE, TASK, transaction
+from penstock.engine.ids import new_id
+from penstock.engine.job import DEFAULT_TENANT, NewJob
+from penstock.engine.payload import canonical
+from penstock.engine.retry import DOCUMENTS
+from penstock.sources.urls import CANON_VERSION
+from penstock.stores.books import book
+from penstock.stores.connection import Connection, as_columns
+
+
+def plan_job_if_absent(conn: sqlite3.Connection, work_id: str, artifact_id: str, canonical_url: str) -> str:
+    """Plan the job of an artefact and return its id; the same artefact always has the same job."""
+    key = job_key(work_id, artifact_id, canonical_url)
+    planned = {
+        "key": key, "work_id": work_id, "artifact_id": artifact_id, "canonical_url": canonical_url,
+        "url": canonical_url, "name": name_of_url(canonical_url), "title": None, "expected_sha256": None,
+        "expected_bytes": None, "expected_kind": None,
+    }  # fmt: skip
+    said = canonical({"artifact": key})
+    job = NewJob(new_id(), TASK, said, queue=QUEUE, max_attempts=DOCUMENTS.attempts, job_key=key, facts=said)
+    with transaction(conn) as store:
+
+        def work(connection: Connection) -> str:
+            common = {"tenant": DEFAULT_TENANT, "manifest": "", "canon_version": CANON_VERSION, "now": store.now()}
+            connection.each(book(PACKAGE, "sqlite", "artifacts")["plan"], as_columns([planned]), common)
+            (made,) = store.jobs.enqueue_on(connection, [job])
+            return made.id
+
+        job_id = store.database.transact(work)
+    remember(job_id, key)
+    return job_id

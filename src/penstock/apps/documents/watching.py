@@ -1,0 +1,46 @@
+"""The watch: every few minutes it looks whether documents should be reconciled, so that one worker does it for all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from penstock.client.context import Context
+from penstock.client.transaction import Tx
+from penstock.clock import SECOND, Instant
+
+if TYPE_CHECKING:
+    from penstock.apps.documents.application import Documents
+
+BURST_US: Final = 600 * SECOND
+BURST_LOSSES: Final = 5
+"""So many leases lost in so short a time are no accident."""
+
+
+class Watch:
+    """The task `documents.watch`."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+
+    def run(self, ctx: Context) -> list[str]:
+        """Ask for a reconciler where there is a reason, and return the reasons."""
+        often_us = round(self._documents.figures.reconcile_seconds * SECOND)
+        window = {"window_us": 2 * often_us, "burst_us": BURST_US}
+        ((last, started, losses),) = self._documents.tables.read("upkeep.pulse", **window)
+        reasons = reasons_for(last, started, losses, ctx.store.now() - often_us)
+        if reasons:
+            ctx.commit("ask", self._ask)
+        return reasons
+
+    def _ask(self, tx: Tx) -> None:
+        self._documents.tables.on(tx).enqueue(self._documents.reconcile_task.call())
+
+
+def reasons_for(last: Instant | None, started: int, losses: int, since: Instant) -> list[str]:
+    """Why documents should be reconciled: a worker began, many leases were lost, or nobody did it since that moment."""
+    reasons = {
+        "worker started": started > 0,
+        "leases lost": losses >= BURST_LOSSES,
+        "time passed": last is None or last <= since,
+    }
+    return [reason for reason, holds in reasons.items() if holds]

@@ -1,0 +1,111 @@
+"""Collecting: from an intake and a source to price points and the valuation that rests on them, in one transaction."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from penstock.apps.prices.intakes import Intake
+from penstock.apps.prices.pages import PAUSE_SECONDS, PageRead, RobotCheck, fetch, read
+from penstock.apps.prices.points import Observed
+from penstock.apps.prices.query import cache_key, values
+from penstock.apps.prices.rules import Rules
+from penstock.apps.prices.sources import PriceSource
+from penstock.apps.prices.valuations import record
+from penstock.client.context import Context
+from penstock.client.transaction import Tx
+from penstock.engine.outcome import Skip
+from penstock.sources.source import Source
+
+if TYPE_CHECKING:
+    from penstock.apps.prices.application import Prices
+
+MOST_NOTES: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What one collection came to."""
+
+    pages: int
+    offers: int
+    """Listings that could be read."""
+    points: int
+    """Of them, new observations."""
+    changed: int
+    """Observations of before that a stronger or newer one replaced."""
+    quarantined: int
+    """Items that could not be used; the quarantine has their reasons."""
+    valuation: int | None
+    """The version of the valuation that it led to; None where that says what it said before."""
+    notes: list[str]
+    """What was odd about the pages."""
+
+
+class Collect:
+    """The task `prices.collect`."""
+
+    def __init__(self, prices: Prices) -> None:
+        self._prices = prices
+
+    async def run(self, ctx: Context, intake_id: str, source_id: str, query_params: dict[str, str]) -> Collected | Skip:
+        """Read what a source has about an intake, then write all of it at once."""
+        intake = await asyncio.to_thread(self._prices.intakes.find, ctx.job.tenant, intake_id)
+        source = await asyncio.to_thread(self._prices.sources.find, ctx.job.tenant, source_id)
+        if intake is None or source is None:
+            return Skip(f"the {'intake' if intake is None else 'source'} is gone")
+        pages = await self._pages(ctx, intake, source, query_params)
+        observed = Observed(
+            intake,
+            source,
+            ctx.job.id,
+            pages[0].day,
+            pages[0].read_at,
+            [offer for page in pages for offer in page.offers],
+            [bad for page in pages for bad in page.bad],
+        )
+        notes = [f"page {number}: {note}" for number, page in enumerate(pages, 1) for note in page.notes]
+        return await ctx.acommit("points", self._write, observed, len(pages), notes[:MOST_NOTES], settle=True)
+
+    async def _pages(
+        self, ctx: Context, intake: Intake, source: PriceSource, query_params: dict[str, str]
+    ) -> list[PageRead]:
+        """The pages of a listing, each read once whatever becomes of the run: what was read is in the ledger.
+
+        So is the moment of reading: a run that goes on after midnight writes what the day before has seen. Only where
+        the rules changed meanwhile, everything is read anew.
+        """
+        url: str | None = source.rules.address(values(intake, query_params))
+        scope = cache_key(intake, source.source_id, query_params, source.rules.version)
+        found: list[PageRead] = []
+        seen: set[str] = set()
+        async with self._prices.sources.door(source).open() as gate:
+            for number in range(1, source.rules.max_pages + 1):
+                if url is None or url in seen:
+                    break
+                seen.add(url)
+                key = f"page:{number}:{source.revision}"
+                page = await ctx.aeffect(
+                    "page", self._page, ctx, key=key, gate=gate, rules=source.rules, url=url, number=number, scope=scope
+                )
+                found.append(page)
+                url = page.next_url
+        return found
+
+    async def _page(  # noqa: PLR0913 - all that a page is read with
+        self, ctx: Context, *, gate: Source, rules: Rules, url: str, number: int, scope: str
+    ) -> PageRead:
+        """One page. After a failure it is not taken from what is kept: that may be what failed."""
+        reply = await fetch(gate, url, scope=scope, fresh=ctx.job.attempts > 1)
+        now = await asyncio.to_thread(ctx.store.now)
+        try:
+            return await read(rules, reply, number, now)
+        except RobotCheck:
+            await asyncio.to_thread(gate.pause, reason="it asked for a person", seconds=PAUSE_SECONDS, actor="prices")
+            raise
+
+    def _write(self, tx: Tx, observed: Observed, pages: int, notes: list[str]) -> Collected:
+        """All points of a collection, and the valuation that follows from them."""
+        new, changed, version = record(self._prices.tables.on(tx), observed)
+        return Collected(pages, len(observed.offers), new, changed, len(observed.bad), version, notes)

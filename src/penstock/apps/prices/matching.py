@@ -1,0 +1,55 @@
+"""Match strength: how surely an offer is of the same kind as an intake, from 0 to 100. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from rapidfuzz import fuzz
+
+from penstock.apps.prices.intakes import Intake
+from penstock.apps.prices.keys import normalized_title
+from penstock.apps.prices.offers import Offer
+
+STRONG_ENOUGH: Final = 60
+"""A weaker match is kept, and no valuation rests on it."""
+CONTRADICTED: Final = 30
+"""No match is stronger where one attribute says something else."""
+TITLE_SHARE: Final = 0.6
+"""What the title counts for, where attributes speak as well."""
+
+_YEAR: Final = re.compile(r"(?<!\d)(1[0-9]{3}|20[0-9]{2})(?!\d)")
+_WORD: Final = re.compile(r"[^\W_]+")
+
+
+def match_strength(intake: Intake, offer: Offer) -> int:
+    """How surely an offer is what was asked for: by its title, and by every attribute that both sides name.
+
+    A listing may say more than was asked for; it may not say something else.
+    """
+    title = normalized_title(offer.title)
+    by_title = fuzz.token_set_ratio(normalized_title(intake.words), title)
+    verdicts = [verdict for verdict in _verdicts(intake, offer, title) if verdict is not None]
+    if not verdicts:
+        return round(by_title)
+    by_attributes = 100 * sum(verdicts) / len(verdicts)
+    strength = round(TITLE_SHARE * by_title + (1 - TITLE_SHARE) * by_attributes)
+    return strength if all(verdicts) else min(strength, CONTRADICTED)
+
+
+def _verdicts(intake: Intake, offer: Offer, title: str) -> list[bool | None]:
+    """For each attribute of the intake: the same, another, or not told."""
+    return [_verdict(name, wanted, offer.attributes.get(name), title) for name, wanted in intake.described.items()]
+
+
+def _verdict(name: str, wanted: str, told: str | None, title: str) -> bool | None:
+    if told is not None:
+        return _words(told) == _words(wanted)
+    if set(_words(wanted)) <= set(_words(title)):
+        return True
+    # A title need not name a mint or a series; one that names years names the year of the piece.
+    return False if name == "year" and _YEAR.search(title) and _YEAR.fullmatch(wanted) else None
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())

@@ -1,0 +1,146 @@
+"""The words of the document that prices come from: its states, its claim, its keys, on the fenced engine.
+
+    words = ScrapeWorker(prices)            # WORKER_ID of the environment, or worker_id=
+    job = words.claim_next_pending_job()
+    words.heartbeat(job["id"])              # within JOB_LOCK_TIMEOUT_SECONDS
+    words.mark_succeeded(job["id"])
+
+A worker that lost a job hears False and changes nothing, whatever it was about to write. Most callers need none of it:
+a Penstock worker claims, renews and settles by itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+from urllib.parse import urlsplit, urlunsplit
+
+from penstock.apps.prices.application import QUEUE, Prices
+from penstock.apps.prices.keys import normalized_title
+from penstock.engine.job import Lease
+from penstock.engine.outcome import Bury, Done, Failure, Outcome, RetryLater
+from penstock.engine.payload import clip
+from penstock.engine.retry import PRICES
+from penstock.engine.settlement import LEASE_EXPIRED, Settlement, resolve
+from penstock.engine.transitions import State
+from penstock.redaction import redact
+from penstock.runtime.identity import this_process
+from penstock.settings import Settings
+
+Status = Literal["pending", "running", "retryable", "succeeded", "failed"]
+STATUSES: Final[tuple[Status, ...]] = ("pending", "running", "retryable", "succeeded", "failed")
+PROCESS_DIED: Final = "process_died"
+RECLAIMED: Final = (LEASE_EXPIRED, PROCESS_DIED)
+"""The error codes of a job that was taken back from a worker which did not finish it."""
+TABLE: Final[dict[tuple[State, bool], Status]] = {
+    (State.QUEUED, False): "pending",
+    (State.QUEUED, True): "retryable",
+    (State.RUNNING, False): "running",
+    (State.RUNNING, True): "running",
+    (State.SUCCEEDED, False): "succeeded",
+    (State.SUCCEEDED, True): "succeeded",
+    (State.DEAD, False): "failed",
+    (State.DEAD, True): "failed",
+    (State.CANCELLED, False): "failed",
+    (State.CANCELLED, True): "failed",
+    (State.SKIPPED, False): "failed",
+    (State.SKIPPED, True): "failed",
+}
+"""From the state of a job, and whether an attempt of it failed, to the document's word."""
+SWEEP_JOBS: Final = 100
+ERROR_BYTES: Final = 2_000
+
+
+def status(state: State, attempts: int, error_code: str | None = None) -> Status:
+    """The document's word for a job. One that was reclaimed from a dead worker is pending: no attempt of it failed."""
+    return TABLE[state, attempts > 0 and error_code not in RECLAIMED]
+
+
+def retry_count(state: State, attempts: int) -> int:
+    """How often the job was tried again; one that waits has all of its attempts behind it."""
+    return attempts if state is State.QUEUED else max(attempts - 1, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentPoint:
+    """What the document makes a key of."""
+
+    external_id: str | None
+    url: str
+    title: str
+    price_cents: int
+    date: str
+    price_type: str
+
+
+def document_key(point: DocumentPoint) -> str:
+    """The document's own key, for rows that were written under it; ours is `penstock.apps.prices.keys.dedupe_key`.
+
+    Where the document leaves open how parts are joined, a vertical bar joins them.
+    """
+    if point.external_id is not None:
+        return f"ext_{point.external_id}"
+    url = urlunsplit(urlsplit(point.url)._replace(query="", fragment=""))
+    parts = (url, normalized_title(point.title), str(point.price_cents), point.date, point.price_type)
+    return f"hash_{hashlib.sha256('|'.join(parts).encode()).hexdigest()[:16]}"
+
+
+class ScrapeWorker:
+    """The document's worker by hand: one who claims, keeps alive and marks."""
+
+    def __init__(self, prices: Prices, worker_id: str | None = None) -> None:
+        self._store = prices.app.store
+        self._jobs = prices.jobs
+        named = worker_id or Settings.load()["worker_name"]
+        self._identity = this_process(None if named is None else str(named))
+        self._store.workers.register(self._identity, [QUEUE], [prices.collect_task.name])
+        self._held: dict[str, Lease] = {}
+        """What this worker claimed and has not marked."""
+
+    @property
+    def worker_id(self) -> str:
+        """The name that it goes by; nothing is decided by it."""
+        return self._identity.name
+
+    def claim_next_pending_job(self) -> dict[str, Any] | None:
+        """Claim the next job that is due, of any tenant, for this worker alone; None where there is none."""
+        leases = self._store.leases.claim(self._identity.id, [QUEUE], 1)
+        if not leases:
+            return None
+        (lease,) = leases
+        self._held[lease.id] = lease
+        return self._jobs.get(lease.tenant, lease.id)
+
+    def heartbeat(self, job_id: str) -> bool:
+        """Say that a job is still worked on; False where it was taken back."""
+        lease = self._held.get(job_id)
+        return lease is not None and job_id not in self._store.leases.renew([lease]).lost
+
+    def mark_succeeded(self, job_id: str) -> bool:
+        """The job is done."""
+        return self._mark(job_id, Done())
+
+    def mark_retryable(self, job_id: str, error_message: str) -> bool:
+        """A passing error: it is tried again after one minute, doubling, and has failed after the fifth."""
+        return self._mark(job_id, RetryLater(_failure(error_message)))
+
+    def mark_failed(self, job_id: str, error_message: str) -> bool:
+        """An error for good."""
+        return self._mark(job_id, Bury("permanent", _failure(error_message)))
+
+    def reclaim_stuck_jobs(self) -> int:
+        """Take back what dead workers hold, as every worker does by itself each minute; how many jobs that were."""
+        return len(self._store.leases.reap(SWEEP_JOBS))
+
+    def _mark(self, job_id: str, outcome: Outcome) -> bool:
+        lease = self._held.pop(job_id, None)
+        if lease is None:
+            return False
+        step = resolve(outcome, lease, PRICES, random.random)
+        return job_id in self._store.leases.settle([Settlement(lease, step)], self._identity.id)
+
+
+def _failure(error_message: str) -> Failure:
+    return Failure("ScrapeError", "scrape_error", clip(redact(error_message), ERROR_BYTES))

@@ -1,0 +1,124 @@
+"""Upkeep: runs that nobody looks after come to an end, and raw items go when they are old."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.apps.brands.scenes import SIX, TENANT, connect, count, rows, runs_of
+
+FEW = {"cap": 4}
+
+
+@pytest.fixture
+def tidy(brands, settle):
+    """One pass of upkeep, and what it led to."""
+
+    def run():
+        handle = brands.tidy_task.enqueue()
+        settle()
+        return handle.result(0)
+
+    return run
+
+
+def abandon(brands, compiled):
+    """A person gives a compile and its sources up."""
+    for job_id in [*(one.job_id for one in brands.status(TENANT, compiled.id).sources), compiled.job_id]:
+        brands.app.desk().cancel(job_id, "enough")
+
+
+@pytest.mark.proves("RC-07")
+def test_a_run_that_was_left_behind_is_brought_in_and_not_bought_again(brands, brand, bench, sandbox, tidy):
+    (connection,) = connect(brands, brand)
+    compiled = brands.compile(TENANT, brand.id)
+    bench.drain()
+    abandon(brands, compiled)
+    assert tidy()["left_behind"] == 0, "Apify may still be at it"
+
+    bench.advance("10 min")
+    told = tidy()
+
+    (run,) = runs_of(brands, connection)
+    assert (told["left_behind"], run.status, run.normalized_created) == (1, "SUCCEEDED", 50)
+    assert len(sandbox.books.paid_runs()) == 1
+    assert tidy()["left_behind"] == 0
+
+
+@pytest.mark.proves("RC-07")
+def test_items_that_were_stored_and_not_normalized_are_normalized(brands, brand, bench, tidy):
+    (connection,) = connect(brands, brand)
+    compiled = brands.compile(TENANT, brand.id)
+    bench.drain()
+    (source,), (run,) = brands.status(TENANT, compiled.id).sources, runs_of(brands, connection)
+    bench.advance("30 s")
+    with bench.crash(brands.refresh, before=f"normalize:{run.id}:{source.job_id}"):
+        bench.drain()
+    bench.advance("15 min")
+    bench.store.leases.reap()
+    abandon(brands, compiled)
+    assert (count(brands, "brands_raw_items"), count(brands, "brands_evidence")) == (50, 0)
+
+    tidy()
+
+    (run,) = runs_of(brands, connection)
+    assert (run.normalized_created, run.error, count(brands, "brands_evidence")) == (50, None, 50)
+
+
+@pytest.mark.proves("RC-07")
+def test_a_run_of_which_nobody_knows_whether_it_began_is_given_up_and_costs_nothing(
+    brands, brand, bench, sandbox, tidy
+):
+    (connection,) = connect(brands, brand)
+    compiled = brands.compile(TENANT, brand.id)
+    with bench.crash(brands.refresh, before="start"):
+        bench.drain()
+    bench.advance("15 min")
+    bench.store.leases.reap()
+    abandon(brands, compiled)
+
+    tidy()
+
+    (run,) = runs_of(brands, connection)
+    assert (run.error_class, run.finished_at is None) == ("LeftBehind", False)
+    assert sandbox.books.paid_runs() == []
+
+
+def test_raw_items_go_when_they_are_old_and_what_was_made_of_them_stays(install, settle, bench):
+    brands = install(keep_raw_seconds=7 * 86_400.0)
+    brand = brands.add(TENANT, "Acme")
+    connect(brands, brand, SIX[0], settings=FEW)
+    brands.compile(TENANT, brand.id)
+    settle()
+    bench.advance("6 days")
+    connect(brands, brand, SIX[0], settings=FEW, enabled=False)
+    connect(brands, brand, SIX[1], settings=FEW)
+    brands.compile(TENANT, brand.id)
+    settle()
+    bench.advance("2 days")
+
+    would, still = brands.upkeep.prune(dry_run=True), count(brands, "brands_raw_items")
+    gone = brands.upkeep.prune()
+
+    assert (would, still) == (gone, 8)
+    assert (gone.runs, gone.items, count(brands, "brands_raw_items")) == (1, 4, 4)
+    assert count(brands, "brands_evidence") == 8
+    assert rows(brands, "select raw_item_count from brands_runs where pruned_at is not null") == [(4,)]
+    (told,) = brands.app.store.events.latest(name="brand.raw_pruned")
+    assert (told.tenant, told.data["items"]) == (TENANT, 4)
+    assert brands.upkeep.prune().runs == 0
+
+
+def test_one_pass_of_upkeep_removes_a_bounded_number(install, settle, bench, monkeypatch):
+    brands = install(keep_raw_seconds=60.0)
+    brand = brands.add(TENANT, "Acme")
+    connect(brands, brand, *SIX[:3], settings={"cap": 2})
+    brands.compile(TENANT, brand.id)
+    settle()
+    bench.advance("2 min")
+    monkeypatch.setattr("penstock.apps.brands.upkeep.MOST_PRUNED", 2)
+
+    first, second = brands.tidy_task.enqueue(), brands.tidy_task.enqueue()
+    bench.drain()
+
+    assert [one.result(0)["runs_pruned"] for one in (first, second)] == [2, 1]
+    assert count(brands, "brands_raw_items") == 0

@@ -1,0 +1,58 @@
+"""Signatures: what is stored of an article, so that a window can be restored without the texts."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.apps.brief.clustering import Article, signature
+from penstock.apps.brief.clustering.profile import MOST_TERMS, profile_of, read_profile
+from penstock.apps.brief.clustering.weights import TABLE, Weights, frozen, read_table, write_table
+from penstock.errors import InvalidValue
+
+
+def test_a_signature_gives_back_all_that_clustering_knows(articles):
+    for article in articles:
+        profile = profile_of(article.title, article.text, frozen())
+
+        assert read_profile(signature(article)) == profile
+
+
+def test_a_signature_is_short_plain_text_however_long_the_article_is():
+    long = Article("a", " ".join(f"word{number}" for number in range(50_000)))
+
+    made = signature(long)
+
+    assert made.isascii()
+    assert len(made) < 1_000
+    assert len(read_profile(made).terms) == MOST_TERMS
+
+
+def test_an_article_without_words_has_a_signature_too():
+    assert len(read_profile(signature(Article("a", " ... "))).terms) == 0
+
+
+@pytest.mark.parametrize("text", ["", "1.", "2.AAAA", "1.A", "1." + "A" * 2_000, "1.\ud800", "no signature"])
+def test_what_is_no_signature_of_this_version_is_refused(text):
+    with pytest.raises(InvalidValue, match="was not made by this version"):
+        read_profile(text)
+
+
+def test_the_frozen_weights_are_small_and_know_what_says_nothing():
+    weights = frozen()
+
+    assert weights.level("the") < weights.level("police") < weights.level("wasilla")
+    assert weights.level("und") < weights.unknown // 2
+    assert len(write_table(weights)) < 300_000
+
+
+def test_a_table_of_weights_is_read_as_it_was_written():
+    weights = Weights({"the": 0, "of": 0, "fire": 12}, unknown=30)
+
+    assert read_table(write_table(weights)) == weights
+    assert TABLE.endswith("-1.txt")
+
+
+def test_a_word_that_nobody_knows_weighs_most_unless_it_is_very_short():
+    weights = Weights({"the": 0}, unknown=30)
+
+    assert [weights.level(word) for word in ("the", "abc", "wasilla", "地震", "6.1")] == [0, 15, 30, 30, 30]

@@ -1,0 +1,110 @@
+"""A small world for tests of documents: a host of files, folders of our own, and a worker without threads."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from penstock import Penstock
+from penstock.apps.documents import Documents, Item
+from penstock.apps.documents.figures import Figures
+from penstock.apps.documents.planning import Planned
+from penstock.engine.job import Job
+from penstock.events import Event
+from penstock.sandbox import Sandbox
+from penstock.stores import migrations
+from penstock.stores.listing import JobFilter
+from penstock.testing.bench import Bench
+
+PACKAGE = "penstock.apps.documents"
+TENANT = "acme"
+QUICK = {"host_rate": "1000000/min", "host_burst": 100_000, "host_concurrency": 1_000, "private_hosts": "127.0.0.1"}
+"""No gate to wait for: that takes real time."""
+HOUR = 3_600
+
+
+@dataclass
+class World:
+    """What a test of documents works with."""
+
+    bench: Bench
+    sandbox: Sandbox
+    app: Penstock
+    documents: Documents
+    folder: Path
+
+    @classmethod
+    def open(cls, bench: Bench, sandbox: Sandbox, folder: Path, **figures: Any) -> World:
+        """Documents on a fresh app, on the database and clock of the bench, that may ask this machine."""
+        app = Penstock()
+        documents = Documents(app, figures=Figures.load(**{**QUICK, "folder": str(folder), **figures}))
+        migrations.migrate(bench.store.database, PACKAGE)
+        bench.use(app)
+        return cls(bench, sandbox, app, documents, folder)
+
+    def url(self, name: str) -> str:
+        return f"{self.sandbox.url}/files/{name}"
+
+    def add(self, name: str = "report.txt", tenant: str = TENANT, **said: Any) -> Planned:
+        """Have a file of the host fetched."""
+        return self.documents.add(tenant, Item(self.url(name), **said))
+
+    def finish(self, most: int = 12) -> None:
+        """Let time pass until every document has ended."""
+        for _ in range(most):
+            self.bench.drain()
+            if not self.active():
+                return
+            self.bench.advance("2 h")
+        raise AssertionError(f"After {most} times 2 h these are not over: {self.active()}")
+
+    def active(self) -> list[Job]:
+        jobs = self.bench.store.listing.page(JobFilter(task="documents.fetch"), limit=1000).jobs
+        return [job for job in jobs if job.finished_at is None]
+
+    def job(self, planned: Planned) -> Job:
+        return self.bench.store.listing.get(planned.job_id)
+
+    def standing(self, planned: Planned, tenant: str = TENANT) -> dict[str, Any]:
+        return self.documents.artifacts.standing(tenant, planned.key)
+
+    def state(self, planned: Planned, tenant: str = TENANT) -> str:
+        return str(self.standing(planned, tenant)["state"])
+
+    def stored(self) -> list[Path]:
+        """Every file that is in its place, of all tenants."""
+        return sorted(path for path in self.folder.rglob("*") if path.is_file() and ".staging" not in path.parts)
+
+    def staged(self) -> list[Path]:
+        """Everything that is on its way, or was left behind there."""
+        return sorted(path for path in (self.folder / ".staging").rglob("*") if path.is_file())
+
+    def asked(self, name: str, method: str = "GET") -> int:
+        """How often the host was asked for a file."""
+        return self.sandbox.books.count(service="files", method=method, path=f"/files/{name}")
+
+    def effects(self, planned: Planned) -> dict[str, str]:
+        """The effects of a document by name, each with its state."""
+        job = self.job(planned)
+        found = self.bench.store.effects.of_job(job.tenant, job.job_key)
+        return {one.name.removeprefix("commit:").partition(":")[0]: one.state for one in found}
+
+    def events(self, name: str) -> list[Event]:
+        return self.bench.store.events.latest(name=name)
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """What a person reads with SQL."""
+        return self.bench.store.database.read(lambda connection: connection.execute(sql))
+
+    def change(self, sql: str) -> None:
+        """What a person breaks with SQL."""
+        self.bench.store.database.transact(lambda connection: connection.execute(sql))
+
+
+def aged(path: Path, seconds: float = 2 * HOUR) -> Path:
+    """A file to which nothing was written for so long."""
+    moment = path.stat().st_mtime - seconds
+    os.utime(path, (moment, moment))
+    return path

@@ -1,0 +1,161 @@
+"""`penstock doc`: documents from the command line."""
+
+from __future__ import annotations
+
+import io
+import json
+from contextlib import closing
+
+import pytest
+from rich.console import Console
+
+from penstock import Penstock
+from penstock.apps.documents import Documents
+from penstock.cli.documents_waiting import Fetching, drawn
+from penstock.sandbox import Sandbox
+
+TENANT = ("--tenant", "acme")
+
+
+@pytest.fixture
+def outside(monkeypatch, tmp_path):
+    """A host of files on loopback, and the settings that allow it."""
+    monkeypatch.setenv("PENSTOCK_DOCUMENTS_PRIVATE_HOSTS", "127.0.0.1")
+    monkeypatch.setenv("PENSTOCK_DOCUMENTS_HOST_RATE", "100000/min")
+    monkeypatch.setenv("PENSTOCK_DOCUMENTS_FOLDER", str(tmp_path / "content"))
+    with Sandbox(seed=7) as outside:
+        yield outside
+
+
+@pytest.fixture
+def doc(penstock, outside):
+    """`penstock doc ...` on a database that has its tables."""
+    del outside
+    penstock("db", "migrate", "documents")
+    return lambda *words: penstock("doc", *words)
+
+
+@pytest.fixture
+def work(database_url):
+    """Do what is due."""
+
+    def run():
+        with closing(Penstock(database_url)) as app:
+            Documents(app)
+            return app.run_worker(queues=("documents",), until_empty=True, concurrency=2)
+
+    return run
+
+
+@pytest.fixture
+def stored(doc, outside, work):
+    """A document of acme that is fetched; its answer when it was added."""
+    answer = doc("add", f"{outside.url}/files/report.pdf", *TENANT, "--title", "The annual report", "--json")
+    assert answer.code == 0, answer.err
+    work()
+    return answer.json
+
+
+def test_a_document_is_added_once_fetched_and_shown(doc, outside, stored):
+    again = doc("add", f"{outside.url}/files/report.pdf", *TENANT, "--json").json
+    assert (stored["created"], again["created"], again["job_id"]) == (True, False, stored["job_id"])
+
+    for name in (stored["job_id"], stored["idempotency_key"], stored["canonical_url"]):
+        shown = doc("status", name, *TENANT, "--json").json
+        assert (shown["state"], shown["sha256"]) == ("INDEXED", outside.files.sha256("report.pdf"))
+    assert doc("status", stored["job_id"]).code == 3
+
+
+@pytest.mark.usefixtures("stored")
+def test_a_document_is_found_by_its_words(doc, outside):
+    (found,) = doc("search", "annual", "edit*", *TENANT, "--json").json["files"]
+
+    assert (found["title"], found["type"]) == ("The annual report", "application/pdf")
+    assert (found["source"], found["sha256"]) == (f"{outside.url}/files/report.pdf", outside.files.sha256("report.pdf"))
+    assert doc("search", "annual", "--json").json["files"] == []
+    assert doc("search", "*", *TENANT).code == 2
+
+
+def test_a_manifest_is_imported_and_says_what_it_refused(doc, outside, work, tmp_path):
+    manifest = tmp_path / "list.csv"
+    manifest.write_text(f"url,name\n{outside.url}/files/a.txt,\nnothing,\n{outside.url}/files/b.txt,../../b\n")
+
+    told = doc("import", str(manifest), *TENANT, "--json").json
+    work()
+
+    assert (told["planned"], told["known"], told["refused"]) == (1, 0, 2)
+    assert [one["line"] for one in told["refusals"]] == [3, 4]
+    standing = doc("status", *TENANT, "--json").json
+    assert (standing["states"], standing["files"]) == ({"INDEXED": 1}, 1)
+    assert "2 refused" in doc("import", str(manifest), *TENANT).out
+
+
+def test_people_read_tables(doc, stored):
+    told = doc("status", *TENANT).out
+
+    assert "INDEXED" in told
+    assert "1 files" in told
+    assert "The annual report" in doc("search", "report", *TENANT).out
+    assert "sha256" in doc("status", stored["job_id"], *TENANT).out
+
+
+@pytest.mark.usefixtures("stored")
+def test_waiting_tells_how_it_ended(doc, outside, tmp_path):
+    manifest = tmp_path / "list.jsonl"
+    manifest.write_text(json.dumps({"url": f"{outside.url}/files/report.pdf"}))
+
+    ended = doc("import", str(manifest), *TENANT, "--wait", "--json")
+    late = doc("add", f"{outside.url}/files/other.pdf", *TENANT, "--wait", "--timeout", "0.01 s", "--json")
+
+    assert (ended.code, ended.json["known"], ended.json["endings"]) == (0, 1, {})
+    assert (late.code, late.error["code"]) == (75, "result_timeout")
+
+
+def test_waiting_for_what_fails_fails(doc, outside, work):
+    outside.faults.add("status", code=404, path="/files/gone.pdf", times=None)
+    url = f"{outside.url}/files/gone.pdf"
+    doc("add", url, *TENANT)
+    work()
+
+    answer = doc("add", url, *TENANT, "--wait", "--json")
+
+    assert (answer.code, answer.json["endings"]) == (1, {"FAILED": 1})
+    (failed,) = doc("status", *TENANT, "--state", "FAILED", "--json").json["documents"]
+    assert failed["error_code"] == "rejected"
+
+
+@pytest.mark.usefixtures("stored")
+def test_files_are_verified_and_reconciled(doc, tmp_path, work):
+    (path,) = [one for one in (tmp_path / "content" / "acme").rglob("*") if one.is_file()]
+    assert doc("verify", *TENANT, "--json").json == {"files": 1, "wrong": []}
+    path.write_bytes(b"damaged")
+
+    wrong = doc("verify", *TENANT, "--json")
+    dry = doc("reconcile", "--dry-run", "--json").json
+    repaired = doc("reconcile", "--json").json
+    work()
+
+    assert (wrong.code, wrong.json["wrong"][0]["state"]) == (5, "damaged")
+    assert (dry["counts"], repaired["counts"]) == ({"damaged_file": 1}, {"damaged_file": 1})
+    assert repaired["findings"][0]["done"] == "fetched again"
+    assert doc("verify", *TENANT).code == 0
+    assert "0 findings" in doc("reconcile").out
+
+
+@pytest.mark.parametrize(
+    "words", [("add", "ftp://x"), ("add", "https://a.example/x", "--sha256", "1"), ("import", "no.csv")]
+)
+def test_what_cannot_be_right_is_refused(doc, words):
+    assert doc(*words).code == 2
+
+
+def test_who_waits_at_a_terminal_sees_a_bar_for_each_file_and_one_for_all():
+    console = Console(file=io.StringIO(), force_terminal=True, width=100)
+
+    with drawn(console, total=4) as bars:
+        bars.show(1, [Fetching("key", "slow.bin", 30, 40), Fetching("other", "gone.bin", 1, 2)])
+        bars.show(3, [Fetching("key", "slow.bin", 40, 40)])
+
+    shown = console.file.getvalue()
+    assert all(word in shown for word in ("documents", "slow.bin", "75%", "100%"))
+    assert shown.rindex("gone.bin") < shown.rindex("slow.bin")
