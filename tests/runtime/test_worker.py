@@ -13,7 +13,7 @@ import pytest
 
 from penstock import Context, Penstock, State
 from penstock.engine.ids import new_id
-from penstock.errors import InvalidValue, LeaseLost, WorkerExists
+from penstock.errors import DatabaseUnavailable, InvalidValue, LeaseLost, WorkerExists
 from penstock.runtime.identity import this_process
 from penstock.runtime.options import Options
 from penstock.runtime.worker import Worker
@@ -339,3 +339,26 @@ def test_a_result_that_the_database_refuses_kills_its_own_job_and_no_neighbour(s
     assert states(handles) == ["succeeded"] * 3 + ["dead"] + ["succeeded"] * 6
     assert handles[3].job().reason == "unstorable"
     app.close()
+
+
+def test_a_database_that_goes_away_while_the_worker_goes_to_sleep_does_not_end_it(app, start_worker, monkeypatch):
+    """How long to sleep until the next job is due is asked of the database's clock."""
+    slept = threading.Event()
+    tell_time = app.store.now
+
+    def now() -> int:
+        if slept.is_set():
+            return tell_time()
+        slept.set()
+        raise DatabaseUnavailable("away")
+
+    @app.task()
+    def later() -> str:
+        return "done"
+
+    monkeypatch.setattr(app.store, "now", now)
+    parked = later.using(delay="0.2 s").enqueue()
+    start_worker()
+
+    assert slept.wait(20)
+    assert parked.result(timeout=20) == "done"

@@ -140,18 +140,17 @@ class Worker:
                     continue
                 claimed = self._claim(room)
                 backoff = Backoff()
+                if claimed:
+                    self._nap = FIRST_NAP_SECONDS
+                elif self._is_over():
+                    break
+                if claimed < room:  # all that was due is taken; what was begins sooner if nobody asks again at once
+                    self._sleep()
             except DatabaseProblem as trouble:
                 self._in_doubt = True
                 wait = backoff.next()
                 self._report.troubled("claim", trouble, wait)
                 self._stopping.wait(wait)
-                continue
-            if claimed:
-                self._nap = FIRST_NAP_SECONDS
-            elif self._is_over():
-                break
-            if claimed < room:  # all that was due is taken; what was begins sooner if nobody asks again at once
-                self._sleep()
 
     def _claim(self, room: int) -> int:
         self._was_rung = False
