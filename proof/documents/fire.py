@@ -19,7 +19,7 @@ from penstock.apps.documents.report import Report
 from penstock.errors import DatabaseUnavailable
 from penstock.sandbox import Clock, Sandbox
 from penstock.stores import migrations
-from proof.documents.library import Listed, fill, manifest
+from proof.documents.shelf import Listed, fill, manifest
 from proof.support.site import ROOT, START, Site
 
 TENANT = "proof"

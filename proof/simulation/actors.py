@@ -7,7 +7,7 @@ from penstock.engine.job import NewJob
 from penstock.engine.schedule import ScheduleSpec
 from penstock.engine.transitions import State
 from penstock.errors import Conflict, DatabaseUnavailable, NotFound
-from penstock.stores.jobs import Requeue
+from penstock.stores.job_rows import Requeue
 from penstock.stores.listing import JobFilter
 from penstock.stores.store import Store
 from proof.simulation.acts import Acts, call

@@ -1,7 +1,7 @@
 """What the tests of applications share: tables that are made once, a worker without threads, and one outside world.
 
-A folder of tests says which application it is about by a fixture `package`; `database_url` is then each database in
-turn with the tables of the engine and of that application in it, and nothing else.
+A folder of tests is named after its application; `made_database_url` is each database in turn with the tables of the
+engine and of that application in it, and nothing else.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from penstock.apps import APPLICATIONS
 from penstock.sandbox import Clock, Sandbox
 from penstock.stores import migrations
 from penstock.stores.opening import open_database
@@ -68,6 +69,12 @@ def _empty(url: str) -> None:
         tables = connection.execute("select tablename from pg_tables where schemaname = current_schema()").fetchall()
         emptied = [f"delete from {name};" for (name,) in tables if name != "penstock_migrations"]  # noqa: S608 - read
         connection.execute("set lock_timeout = '10s'; set session_replication_role = replica;" + "".join(emptied))
+
+
+@pytest.fixture
+def package(request: pytest.FixtureRequest) -> str:
+    """The application that the folder of a test is about."""
+    return APPLICATIONS[request.path.parent.name]
 
 
 @pytest.fixture(scope="session")

@@ -7,11 +7,13 @@ import re
 import shlex
 import signal
 from itertools import takewhile
+from pathlib import Path
 
 import pytest
 
 from penstock.cli.acts.account import Account
 from penstock.cli.acts.act import Check
+from tests.runtime.waiting import eventually
 
 GOOD, BAD = Check("jobs", "1 of 1", good=True), Check("files", "0 of 1", good=False)
 
@@ -62,6 +64,20 @@ def test_what_is_kept_can_be_looked_at_until_ctrl_c(process, bare, tmp_path):
     assert len(looked) >= 8
     assert set(looked) == {0}
     assert list(folder.iterdir()) == []
+
+
+@pytest.mark.crash
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name)
+def test_a_demo_that_is_ended_in_the_middle_leaves_no_worker_behind(process, tmp_path, number):
+    with process("demo", extra={"TMPDIR": str(tmp_path)}) as demo:
+        told = next(line for line in demo.stderr if "two workers are up" in line)
+        demo.send_signal(number)
+
+    eventually(lambda: not any(is_alive(int(pid)) for pid in re.findall(r"process (\d+)", told)))
+
+
+def is_alive(pid):
+    return Path(f"/proc/{pid}/cmdline").exists() and b"penstock" in Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
 def test_one_figure_that_is_off_is_not_sound():

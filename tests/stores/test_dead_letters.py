@@ -12,7 +12,7 @@ from penstock.engine.job import Unique
 from penstock.engine.outcome import Bury
 from penstock.engine.transitions import State
 from penstock.errors import AlreadyRequeued, Conflict, IllegalTransition, NotFound
-from penstock.stores.jobs import Requeue
+from penstock.stores.job_rows import Requeue
 from penstock.stores.listing import JobFilter
 from tests.stores.scenes import BOOM, DAY, START, bury, claim, claim_one, count, names, new_job, race, settle
 

@@ -8,7 +8,7 @@ from penstock import events
 from penstock.engine.outcome import Bury
 from penstock.engine.payload import EFFECT_INLINE_LIMIT_BYTES, EFFECT_LIMIT_BYTES
 from penstock.errors import EffectMismatch, LeaseLost, NotFound, Throttled
-from penstock.stores.jobs import Requeue
+from penstock.stores.job_rows import Requeue
 from tests.stores.scenes import BOOM, START, claim_one, count, fail, lose, new_job, rows, settle
 
 

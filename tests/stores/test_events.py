@@ -12,7 +12,7 @@ from penstock.engine.settlement import RELEASE, Settlement
 from penstock.engine.source import figures
 from penstock.engine.transitions import State
 from penstock.events import FIELDS, Event
-from penstock.stores.jobs import Requeue
+from penstock.stores.job_rows import Requeue
 from penstock.stores.sources import Asker, Left
 from penstock.stores.workers import Identity
 from tests.stores.scenes import (

@@ -10,7 +10,7 @@ from penstock.engine.settlement import RELEASE, Settlement
 from penstock.engine.stages import DOCUMENTS
 from penstock.engine.transitions import State
 from penstock.errors import LeaseLost
-from penstock.stores.jobs import Requeue
+from penstock.stores.job_rows import Requeue
 from tests.stores.scenes import (
     BOOM,
     START,

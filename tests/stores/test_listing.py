@@ -10,7 +10,7 @@ import pytest
 from penstock.engine.outcome import Done, Snooze
 from penstock.engine.transitions import State
 from penstock.errors import InvalidValue, NotFound
-from penstock.stores.jobs import Requeue
+from penstock.stores.job_rows import Requeue
 from penstock.stores.listing import JobFilter
 from tests.stores.scenes import HOUR, START, bury, claim, claim_one, ids, new_job, race, rows, settle
 

@@ -9,7 +9,7 @@ from penstock.engine.outcome import Bury
 from penstock.engine.stages import DOCUMENTS
 from penstock.engine.transitions import State
 from penstock.errors import NotFound
-from penstock.stores.jobs import Requeue
+from penstock.stores.job_rows import Requeue
 from tests.stores.scenes import BOOM, bury, claim, claim_one, count, new_job, settle
 
 

@@ -10,7 +10,7 @@ from penstock.engine.outcome import Bury
 from penstock.engine.schedule import ScheduleSpec
 from penstock.engine.transitions import State
 from penstock.errors import NotFound
-from penstock.stores.jobs import Requeue
+from penstock.stores.job_rows import Requeue
 from tests.stores.scenes import HOUR, MINUTE, START, bury, claim, claim_one, count, ids, new_job, race, rows, settle
 from tests.stores.test_schedules import TEMPLATE, dispositions, every
 

@@ -7,7 +7,7 @@ import pytest
 from penstock.engine.outcome import Bury
 from penstock.engine.stages import DOCUMENTS
 from penstock.errors import IllegalStage
-from penstock.stores.jobs import Requeue
+from penstock.stores.job_rows import Requeue
 from tests.stores.scenes import BOOM, claim_one, lose, new_job, rows, settle
 
 

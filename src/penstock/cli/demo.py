@@ -39,6 +39,7 @@ def command(site: Site, *, keep: bool) -> None:
     """
     from penstock.cli.acts.stage import stage  # noqa: PLC0415 - the engine is imported after the command is known
 
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: what was started is ended
     folder = Path(tempfile.mkdtemp(prefix="penstock-demo-"))
     try:
         with stage(folder, site.said_database) as set_up:

@@ -14,7 +14,7 @@ from penstock.engine.transitions import State
 from penstock.engine.why import Surroundings, Why, why
 from penstock.errors import AlreadyRequeued, Conflict, Forbidden, NotFound
 from penstock.events import Event
-from penstock.stores.jobs import Requeue
+from penstock.stores.job_rows import Requeue
 from penstock.stores.listing import JobFilter, Page
 
 if TYPE_CHECKING:

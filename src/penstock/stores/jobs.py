@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from penstock import events
-from penstock.clock import SECOND, Instant
-from penstock.engine.ids import is_id, new_id
+from penstock.clock import SECOND
+from penstock.engine.ids import is_id
 from penstock.engine.job import Enqueued, NewJob
 from penstock.engine.keys import digest
 from penstock.engine.settlement import Finish
@@ -29,23 +28,12 @@ from penstock.stores.books import book
 from penstock.stores.connection import Connection, Database, as_columns, first
 from penstock.stores.effects import Effects
 from penstock.stores.events import Events
+from penstock.stores.job_rows import DeadLetter, Requeue, lasting_keys, loaded, row_of
 from penstock.stores.leases import Leases
 
 CHUNKS_AT_ONCE = 2
 TWIN_TRIES = 5
 """How often an enqueue is tried again whose twin finished between the conflict and the look at it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Requeue:
-    """How a dead letter is given another life, by whom and why."""
-
-    actor: str
-    reason: str = ""
-    correlation_id: str | None = None
-    fresh: bool = False
-    """A new job key: recorded effects are not reused, so what was done may be done again."""
-    max_attempts: int | None = None
 
 
 class Jobs:
@@ -61,7 +49,7 @@ class Jobs:
 
     def enqueue(self, jobs: Sequence[NewJob]) -> list[Enqueued]:
         """Write jobs and return what stands for each, in order. Each chunk is on disk whole, or not at all."""
-        if len(jobs) == 1 and not _lasting_keys(jobs[0]):
+        if len(jobs) == 1 and not lasting_keys(jobs[0]):
             return [self._enqueue_alone(jobs[0])]
         size = self._db.rows_to_load
         chunks = [jobs[start : start + size] for start in range(0, len(jobs), size)]
@@ -79,7 +67,7 @@ class Jobs:
         if len(jobs) > 1 and all(job.job_key is None and job.unique is None for job in jobs):
             self._load(connection, jobs)
             return [Enqueued(job.id, True) for job in jobs]  # noqa: FBT003 - by place, which is faster, and there are many
-        if len(jobs) > 1 and not any(_lasting_keys(job) for job in jobs):
+        if len(jobs) > 1 and not any(lasting_keys(job) for job in jobs):
             return self._insert_many(connection, jobs)
         return [self._enqueue_one(connection, job) for job in jobs]
 
@@ -205,7 +193,7 @@ class Jobs:
         """Take the keys that outlive the job, up to one that is held: its holder stands for this request."""
         taken: list[dict[str, Any]] = []
         args_digest = digest(job.args)
-        for kind, task, key, period_us in _lasting_keys(job):
+        for kind, task, key, period_us in lasting_keys(job):
             named = {"tenant": job.tenant, "kind": kind, "task": task, "key": key}
             mine = {"job_id": job.id, "args_digest": args_digest, "period_us": period_us, "now": self._db.clock.now()}
             if connection.all(self._book["take_key"], named | mine):
@@ -231,7 +219,7 @@ class Jobs:
 
     def _insert_many(self, connection: Connection, jobs: Sequence[NewJob]) -> list[Enqueued]:
         """Write several jobs of which some may be duplicates; each of those is looked at by itself."""
-        columns = as_columns([_row(job) for job in jobs])
+        columns = as_columns([row_of(job) for job in jobs])
         common = {"now": self._db.clock.now(), "ring": self._rings(jobs)}
         made = {job_id for job_id, _ in connection.each(self._book["enqueue_many"], columns, common)}
         return [Enqueued(job.id, created=True) if job.id in made else self._insert(connection, job) for job in jobs]
@@ -239,10 +227,10 @@ class Jobs:
     def _load(self, connection: Connection, jobs: Sequence[NewJob]) -> None:
         """Write jobs that cannot be duplicates."""
         ((now, _),) = connection.all(self._book["now"], {"now": self._db.clock.now(), "ring": self._rings(jobs)})
-        connection.load(self._book["load"], (_loaded(job, now) for job in jobs))
+        connection.load(self._book["load"], (loaded(job, now) for job in jobs))
 
     def _params(self, job: NewJob) -> dict[str, Any]:
-        params = _row(job)
+        params = row_of(job)
         params["now"] = self._db.clock.now()
         params["ring"] = self._bell.may_ring(job.delay_us, job.run_at)
         return params
@@ -258,7 +246,7 @@ class Jobs:
         row = first(connection.all(self._book["dead_letter"], asked))
         if row is None:
             raise NotFound("job", job_id)
-        letter = _DeadLetter(*row)
+        letter = DeadLetter(*row)
         require(job_id, State(letter.state), "requeue")
         if letter.requeued_to is not None:
             raise AlreadyRequeued(job_id, letter.requeued_to)
@@ -278,7 +266,7 @@ class Jobs:
         self._events.record(connection, [told])
         return Enqueued(successor["id"], created=True)
 
-    def _enqueue_successor(self, connection: Connection, letter: _DeadLetter, successor: dict[str, Any]) -> None:
+    def _enqueue_successor(self, connection: Connection, letter: DeadLetter, successor: dict[str, Any]) -> None:
         if not connection.all(self._book["enqueue"], successor | {"now": self._db.clock.now(), "ring": True}):
             params = {"tenant": letter.tenant, "task": letter.task, "key": letter.unique_key}
             twin = first(connection.all(self._book["active_twin"], params))
@@ -289,117 +277,10 @@ class Jobs:
     def _refuse_finished(self, connection: Connection, job_id: str, tenant: str | None, verb: str) -> None:
         row = first(connection.all(self._book["dead_letter"], {"id": job_id, "tenant": tenant}))
         if row is not None:
-            require(job_id, State(_DeadLetter(*row).state), verb)
-
-
-@dataclass(frozen=True, slots=True)
-class _DeadLetter:
-    """A finished job as a requeue finds it."""
-
-    id: str
-    tenant: str
-    task: str
-    queue: str
-    rank: int
-    args: str
-    max_attempts: int
-    job_key: str
-    source: str | None
-    unique_key: str | None
-    unique_scope: str | None
-    concurrency_key: str | None
-    concurrency_limit: int | None
-    correlation_id: str | None
-    tags: str
-    facts: str | None
-    lease_us: int
-    timeout_us: int | None
-    deadline_at: int | None
-    run_at: int
-    state: str
-    requeued_to: str | None
-    created_at: int
-
-    def successor(self, how: Requeue) -> dict[str, Any]:
-        """The row of the new job: the same work, a fresh budget, and the job key unless a fresh one was asked for."""
-        new = new_id()
-        deadline_us = None if self.deadline_at is None else max(self.deadline_at - self.created_at, SECOND)
-        return {
-            "id": new,
-            "tenant": self.tenant,
-            "task": self.task,
-            "queue": self.queue,
-            "rank": self.rank,
-            "run_at": None,
-            "delay_us": 0,
-            "args": self.args,
-            "max_attempts": how.max_attempts or self.max_attempts,
-            "job_key": new if how.fresh else self.job_key,
-            "source": self.source,
-            "unique_key": self.unique_key,
-            "unique_scope": self.unique_scope,
-            "concurrency_key": self.concurrency_key,
-            "concurrency_limit": self.concurrency_limit,
-            "correlation_id": how.correlation_id or self.correlation_id,
-            "tags": self.tags,
-            "facts": self.facts,
-            "requeued_from": self.id,
-            "lease_us": self.lease_us,
-            "timeout_us": self.timeout_us,
-            "deadline_us": deadline_us,
-        }
+            require(job_id, State(DeadLetter(*row).state), verb)
 
 
 def _require_id(job_id: str) -> None:
     """What cannot be an id names no job."""
     if not is_id(job_id):
         raise NotFound("job", job_id)
-
-
-def _lasting_keys(job: NewJob) -> list[tuple[str, str, str, int | None]]:
-    """The keys of a job that outlive it: kind, task, key, and for how long."""
-    keys: list[tuple[str, str, str, int | None]] = []
-    if job.job_key is not None:
-        keys.append(("job_key", "", job.job_key, None))
-    if job.unique is not None and job.unique.scope in {"forever", "period"}:
-        keys.append(("unique", job.task, job.unique.key, job.unique.period_us))
-    return keys
-
-
-def _loaded(job: NewJob, now: Instant) -> tuple[Any, ...]:
-    """The row of a job whose unique key nobody else can have, for it has none."""
-    run_at = now + job.delay_us if job.run_at is None else job.run_at
-    deadline_at = None if job.deadline_us is None else max(run_at, now) + job.deadline_us
-    return (
-        job.id, job.tenant, job.task, job.queue, -job.priority, run_at, job.args, job.max_attempts, job.id, job.source,
-        job.concurrency_key, job.concurrency_limit, job.correlation_id, job.tags, job.facts, job.lease_us,
-        job.timeout_us, deadline_at, now, now,
-    )  # fmt: skip
-
-
-def _row(job: NewJob) -> dict[str, Any]:
-    unique = job.unique
-    return {
-        "id": job.id,
-        "tenant": job.tenant,
-        "task": job.task,
-        "queue": job.queue,
-        "rank": -job.priority,
-        "run_at": job.run_at,
-        "delay_us": job.delay_us,
-        "args": job.args,
-        "max_attempts": job.max_attempts,
-        "job_key": job.job_key or job.id,
-        "source": job.source,
-        "unique_key": unique and unique.key,
-        "unique_scope": unique and unique.scope,
-        "concurrency_key": job.concurrency_key,
-        "concurrency_limit": job.concurrency_limit,
-        "correlation_id": job.correlation_id,
-        "tags": job.tags,
-        "facts": job.facts,
-        "requeued_from": None,
-        "lease_us": job.lease_us,
-        "timeout_us": job.timeout_us,
-        "deadline_us": job.deadline_us,
-    }

@@ -13,15 +13,9 @@ from penstock.apps.brands.rows import Brand
 from penstock.sandbox import Sandbox
 from penstock.testing.bench import Bench
 
-PACKAGE = "penstock.apps.brands"
 TENANT = "acme-inc"
 NOT_BY_ITSELF = "0 0 31 12 *"
 """When upkeep is due here: a test that wants it asks for it."""
-
-
-@pytest.fixture
-def package() -> str:
-    return PACKAGE
 
 
 @pytest.fixture

@@ -8,18 +8,13 @@ import pytest
 
 from penstock.sandbox import Sandbox
 from penstock.testing.bench import Bench
-from tests.apps.brief.scenes import PACKAGE, USUAL, World
+from tests.apps.brief.scenes import USUAL, World
 
 
 @pytest.fixture(autouse=True)
 def _no_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Nothing of the machine's own settings reaches a test."""
     monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture
-def package() -> str:
-    return PACKAGE
 
 
 @pytest.fixture

@@ -9,12 +9,7 @@ import pytest
 from penstock.apps.documents import Documents
 from penstock.sandbox import Sandbox
 from penstock.testing.bench import Bench
-from tests.apps.documents.scenes import PACKAGE, World
-
-
-@pytest.fixture
-def package() -> str:
-    return PACKAGE
+from tests.apps.documents.scenes import World
 
 
 @pytest.fixture

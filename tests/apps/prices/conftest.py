@@ -12,7 +12,7 @@ from penstock.apps.prices import Prices
 from penstock.clock import CLOCK_VARIABLE, TESTING_VARIABLE
 from penstock.sandbox import Sandbox
 from penstock.testing.bench import Bench
-from tests.apps.prices.scenes import PACKAGE, World
+from tests.apps.prices.scenes import World
 
 WHEN_SHOPS_ARE_FULL = datetime(2026, 9, 1, 12, tzinfo=UTC)
 
@@ -23,11 +23,6 @@ def _no_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("JOB_LOCK_TIMEOUT_SECONDS", "CACHE_TTL_SECONDS", "CACHE_ENABLED", "WORKER_ID"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture
-def package() -> str:
-    return PACKAGE
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from penstock import Penstock
 from penstock.apps.syncs.application import Syncs
 from penstock.sandbox import Sandbox
 from penstock.testing.bench import Bench
-from tests.apps.syncs.scenes import PACKAGE, World
+from tests.apps.syncs.scenes import World
 
 
 @pytest.fixture(autouse=True)
@@ -25,11 +25,6 @@ def _no_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for part in ("BASE_URL", "API_TOKEN", "CLIENT_ID", "CLIENT_SECRET", "WORKSPACE_ID"):
         monkeypatch.delenv(f"AIRBYTE_{part}", raising=False)
     monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture
-def package() -> str:
-    return PACKAGE
 
 
 @pytest.fixture

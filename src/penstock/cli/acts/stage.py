@@ -20,6 +20,7 @@ from penstock.client.app import Penstock
 from penstock.engine.ids import new_id
 from penstock.engine.transitions import State
 from penstock.errors import PenstockError
+from penstock.runtime.supervisor import SUPERVISOR_VARIABLE
 from penstock.sandbox import Sandbox
 from penstock.stores import migrations
 from penstock.stores.listing import PAGE_LIMIT, JobFilter
@@ -73,7 +74,9 @@ class Stage:
         ]  # fmt: skip
         with (self.world.folder / f"{name}.log").open("wb") as log:
             how: dict[str, Any] = {"cwd": self.world.folder, "env": self._environment, "stdin": subprocess.DEVNULL}
-            worker = subprocess.Popen(command, stdout=log, stderr=log, **how)  # noqa: S603 - our own words, no shell
+            # A group of its own: Ctrl-C reaches the demo alone, which ends its workers itself.
+            how |= {"stdout": log, "stderr": log, "process_group": 0}
+            worker = subprocess.Popen(command, **how)  # noqa: S603 - our own words, no shell
         self._workers[name] = worker
         return worker
 
@@ -148,6 +151,7 @@ def _environment(sandbox: Sandbox, folder: Path) -> dict[str, str]:
         **kept,
         **_FAST,
         "PYTHONPATH": str(Path(penstock.__file__).parents[1]),
+        SUPERVISOR_VARIABLE: str(os.getpid()),
         "APIFY_BASE_URL": f"{sandbox.url}/apify",
         "APIFY_TOKEN": "demo",
         "AIRBYTE_BASE_URL": f"{sandbox.url}/airbyte/v1",

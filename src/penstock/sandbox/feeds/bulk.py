@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from penstock.sandbox.chance import chance, identifier
 from penstock.sandbox.feeds.formats import Channel
-from penstock.sandbox.feeds.stories import COMPANIES, PEOPLE, PLACES, STORIES
+from penstock.sandbox.feeds.stories import PEOPLE, STORIES, cast
 from penstock.sandbox.feeds.world import HOUR, Article
 
 ENTRIES = 50
@@ -29,13 +29,7 @@ def _articles(seed: int, number: int, before: float) -> tuple[Article, ...]:
 def _article(seed: int, number: int, place: int, published: float) -> Article:
     luck = chance(seed, "bulk", number, place)
     story = luck.choice(STORIES)
-    names = {
-        "place": luck.choice(PLACES),
-        "person": luck.choice(PEOPLE),
-        "company": luck.choice(COMPANIES),
-        "n": luck.randint(21, 480),
-        "m": luck.randint(2, 19),
-    }
+    names = cast(luck)
     facts = [fact.format(**names) for fact in luck.sample(story.facts, k=3)]
     return Article(
         id=identifier(seed, "bulk", number, place, length=12),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from random import Random
 
 PLACES = (
     "Ardenholm", "Belcastre", "Corrin Bay", "Dunmarrow", "Eskerford", "Falkmere", "Greyhaven", "Holmsund", "Iverley",
@@ -17,6 +18,17 @@ COMPANIES = (
     "Ostrava Dynamics", "Bluefin Foods", "Calder Rail", "Meridian Grid", "Novaline", "Pinecrest Bank", "Tessera Chips",
     "Harrow Shipping", "Lumenair", "Kobalt Motors", "Farrow & Pike", "Stellan Pharma",
 )  # fmt: skip
+
+
+def cast(luck: Random) -> dict[str, str | int]:
+    """Who and where a story is about, and its figures."""
+    return {
+        "place": luck.choice(PLACES),
+        "person": luck.choice(PEOPLE),
+        "company": luck.choice(COMPANIES),
+        "n": luck.randint(21, 480),
+        "m": luck.randint(2, 19),
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from penstock.sandbox.chance import chance, identifier
 from penstock.sandbox.feeds import details
-from penstock.sandbox.feeds.stories import COMPANIES, PEOPLE, PLACES, STORIES
+from penstock.sandbox.feeds.stories import PEOPLE, STORIES, cast
 
 HOUR = 3600.0
 WEEK = 7 * 24 * HOUR
@@ -72,13 +72,7 @@ def _event(seed: int, week: int, number: int) -> Iterator[Article]:
     story = luck.choice(STORIES)
     happened = (week + luck.random()) * WEEK
     particulars = details.drawn(luck)
-    names = {
-        "place": luck.choice(PLACES),
-        "person": luck.choice(PEOPLE),
-        "company": luck.choice(COMPANIES),
-        "n": luck.randint(21, 480),
-        "m": luck.randint(2, 19),
-    }
+    names = cast(luck)
     papers = luck.sample(sorted(PAPERS), k=luck.randint(FEWEST_PAPERS, MOST_PAPERS))
     headlines = luck.sample(story.headlines, k=len(story.headlines))
     for place, paper in enumerate(papers):
