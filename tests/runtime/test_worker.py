@@ -13,7 +13,7 @@ import pytest
 
 from penstock import Context, Penstock, State
 from penstock.engine.ids import new_id
-from penstock.errors import DatabaseUnavailable, InvalidValue, LeaseLost, WorkerExists
+from penstock.errors import DatabaseUnavailable, InvalidPayload, InvalidValue, LeaseLost, WorkerExists
 from penstock.runtime.identity import this_process
 from penstock.runtime.options import Options
 from penstock.runtime.worker import Worker
@@ -37,6 +37,38 @@ def test_until_empty_runs_everything_that_is_due_and_what_that_enqueues(app):
     assert app.run_worker(until_empty=True) == 3
     assert states(handles) == [State.SUCCEEDED, State.QUEUED]
     assert app.run_worker(until_empty=True) == 0
+
+
+def test_a_worker_starts_with_what_was_asked_for_at_its_start_and_several_ask_once(app):
+    @app.task(queue="upkeep", unique=True)
+    def look_around() -> None: ...
+
+    @app.task()
+    def wait_for_it() -> None: ...
+
+    app.at_start(look_around)
+    app.at_start(wait_for_it)
+
+    assert [app.enqueue_at_start(["upkeep"]) for _ in range(2)] == [1, 0]
+    assert app.run_worker(queues=["upkeep"], until_empty=True) == 1
+    assert app.run_worker(queues=["upkeep"], until_empty=True) == 1
+
+
+def test_a_worker_of_so_many_jobs_adds_none_of_its_own(app):
+    @app.task()
+    def look_around() -> None: ...
+
+    app.at_start(look_around)
+
+    assert app.run_worker(once=True) == 0
+
+
+def test_what_needs_arguments_cannot_begin_a_worker(app):
+    @app.task()
+    def greet(name: str) -> None: ...
+
+    with pytest.raises(InvalidPayload):
+        app.at_start(greet)
 
 
 def test_plain_and_asynchronous_tasks_run_side_by_side(app):

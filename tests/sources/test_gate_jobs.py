@@ -92,6 +92,52 @@ def test_jobs_of_a_dead_server_wait_for_it_and_none_dies(bench, app, shop, outsi
     assert outside.books.count(service="files", status=503) == 3
 
 
+@pytest.mark.proves("CB-03")
+def test_the_job_that_tries_for_all_others_does_not_pay_while_the_server_is_down(bench, app, shop, outside):
+    files = shop(breaker="1 failure / 5 min")
+
+    @app.task(source=files, retry=2, deadline=None)
+    def fetch() -> int:
+        reply = files.get(f"{outside.url}/files/a?size=10")
+        reply.raise_for_status()
+        return reply.status
+
+    bench.use(app)
+    outside.faults.add("status", code=503, times=6)
+    handle = fetch.enqueue()
+    seen = []
+    for _ in range(7):
+        bench.drain()
+        row = bench.store.listing.get(handle.id, None)
+        seen.append((row.attempts, row.waiting_on))
+        bench.advance("61 min")
+
+    assert seen == [(1, None), *[(1, "source:files:breaker")] * 5, (2, None)]
+    assert handle.state() is State.SUCCEEDED
+
+
+@pytest.mark.proves("CB-03")
+def test_one_request_that_hurts_its_server_keeps_nobody_else_out(bench, app, shop, outside):
+    files = shop(breaker="1 failure / 5 min")
+
+    @app.task(source=files, retry=3, deadline=None)
+    def fetch(name: str) -> int:
+        reply = files.get(f"{outside.url}/files/{name}?size=10")
+        reply.raise_for_status()
+        return reply.status
+
+    bench.use(app)
+    outside.faults.add("status", code=503, path="/files/bad", times=1_000)
+    fetch.enqueue("bad")
+    good = [fetch.enqueue(name) for name in "abc"]
+    for _ in range(20):
+        bench.drain()
+        bench.advance("5 min")
+
+    assert {handle.state() for handle in good} == {State.SUCCEEDED}
+    assert outside.books.count(service="files", status=200) == 3
+
+
 def test_a_shared_credential_that_is_refused_keeps_the_jobs_of_everybody_waiting(bench, app, shop, outside):
     files = shop(credential=Secret("the-old-token-0001"))
 

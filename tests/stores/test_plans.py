@@ -31,7 +31,7 @@ SHARE = {"tenant": "t1", "rank": 0, "limit": 5, "past_run_at": 0, "past_id": A_J
 PAST = {"past_tenant": "t4", "past_rank": 0, "past_run_at": 0, "past_id": A_JOB}
 
 HOT = {
-    "walk": ({"queue": "default", "after": "t3", "upto": HIGHEST, "tenants": 4, **NOW}, PAST, "penstock_jobs_ready"),
+    "walk": ({"queue": "default", "after": "t3", "before": HIGHEST, "tenants": 4, **NOW}, PAST, "penstock_jobs_ready"),
     "claim": (
         {"queue": "default", "worker_id": A_JOB, "batch": 5, "gated": False, **NOW},
         SHARE,
@@ -239,7 +239,7 @@ def _type(value):
 def test_a_claim_costs_postgresql_the_same_whatever_is_parked_before_the_due_job(filled):
     """Twenty thousand jobs, many of them parked: the walk touches a few pages a pair, never a pair's jobs."""
     (walk,) = book("penstock.stores", "postgres", "jobs")["walk"]
-    asked = {"queue": "default", "after": "", "upto": HIGHEST, "tenants": 3, "now": START + SECOND}
+    asked = {"queue": "default", "after": "", "before": HIGHEST, "tenants": 3, "now": START + SECOND}
     asked |= dict.fromkeys(PAST, "{}")
 
     plan = filled.read(lambda c: c.execute(f"explain (analyze, buffers, format json) {walk}", asked))[0][0][0]["Plan"]
@@ -252,7 +252,7 @@ def test_a_claim_costs_postgresql_the_same_whatever_is_parked_before_the_due_job
 def test_a_walk_behind_a_trail_reads_nothing_of_the_pairs_that_it_follows(filled):
     """A gap ends before a pair with many jobs: where its end is met, they are not looked through one by one."""
     (walk,) = book("penstock.stores", "postgres", "jobs")["walk"]
-    asked = {"queue": "trailed", "after": "", "upto": HIGHEST, "tenants": 3, "now": START + SECOND}
+    asked = {"queue": "trailed", "after": "", "before": HIGHEST, "tenants": 3, "now": START + SECOND}
     asked |= {"past_tenant": ["large"], "past_rank": [0], "past_run_at": [START], "past_id": [A_JOB]}
     fill = """insert into penstock_jobs (id, tenant, task, queue, state, rank, run_at, args, max_attempts, job_key,
                   lease_us, created_at, updated_at)

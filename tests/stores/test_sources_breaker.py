@@ -8,7 +8,7 @@ from penstock import events
 from penstock.clock import SECOND
 from penstock.engine.ids import new_id
 from penstock.engine.source import PROBE_SECONDS, figures
-from penstock.stores.sources import Asker, Passed, Refused
+from penstock.stores.sources import Asker, Left, Passed, Refused
 from tests.stores.gates import KEY, ask, ask_many, declare, fail, leave, passes, wait_of
 from tests.stores.scenes import claim, claim_one, lose, race
 
@@ -103,6 +103,28 @@ def test_a_straggler_neither_closes_nor_prolongs_an_open_breaker(store, clock):
     leave(store, stragglers[1], "failed")
 
     assert wait_of(ask(store)) == 200
+
+
+def test_who_leaves_a_failed_probe_hears_how_long_the_source_is_closed_again(store, clock):
+    declare(store)
+    assert store.sources.leave(ask(store), Left("failed")) is None
+    fail(store, 4)
+    clock.advance(300)
+
+    assert store.sources.leave(ask(store), Left("failed")) == Refused(KEY, "breaker", 600 * SECOND)
+
+
+def test_a_claimed_job_knows_that_it_is_the_probe_in_any_process(open_store, store, worker, make_job, clock):
+    declare(store)
+    fail(store, 5)
+    clock.advance(300)
+    make_job(source=KEY)
+    lease = claim_one(store, worker)
+
+    here, elsewhere = (one.sources.take_claimed(lease) for one in (store, open_store()))
+
+    assert here.is_probe
+    assert elsewhere.is_probe
 
 
 def test_a_probe_that_never_comes_back_is_followed_by_another(store, clock):

@@ -27,7 +27,7 @@ MEANINGS: dict[Exit, str] = {
     Exit.REFUSED: "The command, an option, a setting, the app or an argument cannot be right. Nothing was written.",
     Exit.NOT_FOUND: "There is no such job, schedule or effect.",
     Exit.CONFLICT: "It meets the state of something else, or the role does not allow it. Nothing was written.",
-    Exit.PROBLEMS: "`doctor` or `db verify` found a problem.",
+    Exit.PROBLEMS: "`doctor`, `db verify` or `doc verify` found a problem.",
     Exit.NOTHING_TO_DO: "`worker --once` found no job that is due.",
     Exit.DATABASE: "The database cannot be reached, cannot be written, or has another schema.",
     Exit.STILL_RUNNING: "What was waited for, a job or a `queue drain`, is not finished after `--timeout`. It goes on.",

@@ -88,6 +88,7 @@ class Penstock:
         self.applications: dict[str, Any] = {}
         """What stands on this app, by name: each is the application's own object."""
         self._tables: list[str] = []
+        self._at_start: list[Task[[], Any]] = []
 
     @property
     def database_url(self) -> str:
@@ -288,6 +289,16 @@ class Penstock:
     def declare_schedules(self) -> int:
         """Make the schedules of this app known to the database, and return how many changed."""
         return sum(self.store.schedules.declare(spec, template) for spec, template in self.schedules.values())
+
+    def at_start(self, task: Task[[], Any]) -> None:
+        """Have a job of this task enqueued when a worker of its queue starts; of a unique task one waits for all."""
+        task.call()  # refused now where it needs arguments
+        self._at_start.append(task)
+
+    def enqueue_at_start(self, queues: Iterable[str]) -> int:
+        """Enqueue what a worker of these queues starts with, and return how many jobs that made."""
+        calls = [task.call() for task in self._at_start if task.options.queue in set(queues)]
+        return sum(handle.created for handle in self._enqueue_many(calls, None)) if calls else 0
 
     def desk(self, principal: Principal | None = None) -> Desk:
         """What one principal may see and do; without one, everything."""

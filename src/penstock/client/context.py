@@ -51,11 +51,13 @@ current: ContextVar[Context | None] = ContextVar("penstock_context", default=Non
 
 @dataclass(slots=True)
 class Signals:
-    """What the worker has to say to a run. The run hears it at its next call."""
+    """What the worker has to say to a run, which hears it at its next call; and what the worker should know of it."""
 
     lost: bool = False
     cancelled: str | None = None
     timed_out: bool = False
+    probed: tuple[float, str] | None = None
+    """It tried for all others whether a server is well again, and it is not: how long it waits, and for which gate."""
 
     def check(self, lease: Lease, verb: str) -> None:
         """Raise what the run must know before it does anything else."""

@@ -244,9 +244,12 @@ class Standing:
 
     def shuts_out(self, holder: str, fence: int) -> bool:
         """Whether it was closed after this holder was let through. A probe is not shut out by its own breaker."""
-        is_probe = self.breaker == "half_open" and (self.probe_id, self.probe_fence) == (holder, fence)
-        is_open = self.enabled and (self.breaker == "closed" or is_probe)
+        is_open = self.enabled and (self.breaker == "closed" or self.is_probe(holder, fence))
         return not is_open or max(self.paused_until, self.parked_until) > self.asked_at
+
+    def is_probe(self, holder: str, fence: int) -> bool:
+        """Whether this holder is the one who finds out how the server is."""
+        return self.breaker == "half_open" and (self.probe_id, self.probe_fence) == (holder, fence)
 
     def spent_on(self, now: Instant) -> int:
         """How many got through on the day of a moment."""

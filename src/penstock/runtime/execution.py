@@ -178,7 +178,11 @@ def _classify_error(run: Run, error: BaseException) -> None:
         # Our own trouble is not the task's: it waits, and no attempt is burnt.
         run.outcome = Snooze(gate_wait_us(run.lease.deferrals) / SECOND, DATABASE_GATE)
         return
-    run.outcome = plain_words(outcome_of(error, failure_of(error)))
+    outcome = outcome_of(error, failure_of(error))
+    probed = run.context.signals.probed
+    if probed is not None and isinstance(outcome, RetryLater):
+        outcome = Snooze(*probed)  # whoever is sent to see whether a server is well again does not pay for the answer
+    run.outcome = plain_words(outcome)
 
 
 def _said_result(said: Done) -> str:

@@ -113,6 +113,8 @@ class Worker:
         if self.options.schedules:
             self._app.declare_schedules()
             self._upkeep.open_slots()
+        if not self.options.limit:  # one that takes so many jobs and no more takes those that wait
+            self._app.enqueue_at_start(self.options.queues)
         for part in (self._hands, self._settler, self._heartbeat, self._upkeep, self._doorbell):
             part.start()
 

@@ -31,6 +31,8 @@ CHANCES: Final = 3
 """How often one request asks anew because the source was closed before it could begin."""
 REMEMBERED: Final = 10_000
 """Of so many runs it is known that they used their turn."""
+AFTER_OTHERS_SECONDS: Final = 5.0
+"""A job whose request found the server down still lets others try next: it may be this one request that hurts."""
 FIRST_NAP_SECONDS: Final = 0.05
 """The first wait for a permit; it doubles, up to the patience in all."""
 
@@ -38,15 +40,18 @@ FIRST_NAP_SECONDS: Final = 0.05
 class SourceGrant:
     """The right to make one request. Given back exactly once."""
 
-    def __init__(self, sources: Sources, passed: Passed) -> None:
+    def __init__(self, sources: Sources, passed: Passed, running: Context | None) -> None:
         self._sources = sources
         self._passed = passed
+        self._running = running
 
     async def leave(self, verdict: Verdict) -> None:
         """Give the right back, with what the answer says about the server."""
         left = _left(verdict)
         if not self._sources.leave_quietly(self._passed, left, waiting=False):
-            await asyncio.to_thread(self._sources.leave, self._passed, left)
+            closed = await asyncio.to_thread(self._sources.leave, self._passed, left)
+            if closed is not None and self._running is not None:
+                self._running.signals.probed = (closed.wait_us / SECOND + AFTER_OTHERS_SECONDS, closed.name)
 
 
 class SourceGate:
@@ -68,7 +73,7 @@ class SourceGate:
             if passed is None:
                 return await OPEN.enter()
             if await _has_begun(sources, passed):
-                return SourceGrant(sources, passed)
+                return SourceGrant(sources, passed, running)
             passed = None  # closed meanwhile: who asks now is mostly told when to come back
         raise Throttled(f"The source {self._source.key} opens and closes too fast.", after=PATIENCE_SECONDS)
 

@@ -21,6 +21,8 @@ from penstock.stores.sources import Sources
 
 HIGHEST = "\U0010ffff"
 """Sorts after every tenant."""
+NEXT = "\x01"
+"""Behind the name of a tenant: sorts after it and before every other."""
 Take = Callable[[list[Share], int], list[Lease]]
 """Takes what the shares say, and so many at most."""
 THE_FRONT: tuple[Instant, str] = (-(2**63), "00000000-0000-0000-0000-000000000000")
@@ -192,14 +194,14 @@ class Claiming:
         walked = self._walk(connection, queue, (last, HIGHEST), batch, known)
         found = len({tenant for tenant, _, _, is_due in walked if is_due})
         if last and found < batch:
-            walked += self._walk(connection, queue, ("", last), batch - found, known)
+            walked += self._walk(connection, queue, ("", last + NEXT), batch - found, known)
         return walked
 
     def _walk(
         self, connection: Connection, queue: str, between: tuple[str, str], tenants: int, known: Ends
     ) -> list[Row]:
-        after, upto = between
-        params = {"queue": queue, "after": after, "upto": upto, "tenants": tenants, "now": self._db.clock.now()}
+        after, before = between
+        params = {"queue": queue, "after": after, "before": before, "tenants": tenants, "now": self._db.clock.now()}
         if connection.dialect == "sqlite":
             return connection.all(self._book["walk"], params)
         past = [

@@ -49,6 +49,8 @@ class Passed(NamedTuple):
     """How long after the answer it begins."""
     heard: float = 0.0
     """When the answer came, by the monotonic clock of this process."""
+    is_probe: bool = False
+    """It is the one request by which an open breaker finds out how the server is."""
 
     @property
     def starts(self) -> float:
@@ -144,24 +146,29 @@ class Sources(SourceRows):
         standing = self.standing(passed.key)
         return standing is not None and standing.shuts_out(passed.id, passed.fence)
 
-    def leave(self, passed: Passed, left: Left) -> None:
-        """Give the right back, and say what the request taught about the server."""
+    def leave(self, passed: Passed, left: Left) -> Refused | None:
+        """Give the right back, and say what the request taught about the server.
+
+        Where it was the probe of a breaker and failed, the answer is how long the source is closed again.
+        """
         if self.leave_quietly(passed, left):
-            return
+            return None
         params = self._leaving(passed, left)
 
-        def work(connection: Connection) -> bool:
+        def work(connection: Connection) -> tuple[bool, Refused | None]:
             row = first(connection.all(self._gates["leave"], params))
             if row is None:
-                return False
+                return False, None
             told = told_of_leaving(passed.key, row, params["park_us"])
             self._events.record(connection, told)
             if row[-1]:
                 self._line.wake(connection, passed.key, 1)
-            return bool(told)
+            return bool(told), _closed_again(passed, left, row)
 
-        if self._db.transact(work):
+        changed, closed = self._db.transact(work)
+        if changed:
             self.realign(passed.key)
+        return closed
 
     def leave_quietly(self, passed: Passed, left: Left, *, waiting: bool = True) -> bool:
         """Give the right back where that changes nothing for anybody else; False where there is more to it.
@@ -242,8 +249,9 @@ class Sources(SourceRows):
         row = self._db.read(lambda connection: first(connection.all(self._gates["claimed"], params)))
         if row is None or lease.source is None:
             return None
-        ticket, delay_us, age_us = row
-        return Passed(lease.source, ticket, lease.id, lease.fence, delay_us, time.monotonic() - age_us / SECOND)
+        ticket, delay_us, age_us, is_probe = row
+        heard = time.monotonic() - age_us / SECOND
+        return Passed(lease.source, ticket, lease.id, lease.fence, delay_us, heard, is_probe=bool(is_probe))
 
     def _asked(self, key: str, askers: Sequence[Asker], how: _How) -> tuple[dict[str, Any], dict[str, list[Any]]]:
         params = {
@@ -308,8 +316,8 @@ def _answers(key: str, askers: Sequence[Asker], rows: Sequence[Row]) -> list[Pas
     first_ticket = standing.tickets - standing.granted + 1
     heard = time.monotonic()
     passed: list[Passed | Refused] = [
-        Passed(key, first_ticket + place, askers[place].id, askers[place].fence, delay_us, heard)
-        for place, delay_us in enumerate(standing.delays_us())
+        Passed(key, first_ticket + place, one.id, one.fence, delay_us, heard, standing.is_probe(one.id, one.fence))
+        for place, (one, delay_us) in enumerate(zip(askers, standing.delays_us(), strict=False))
     ]
     refused = len(askers) - standing.granted
     if refused:
@@ -317,6 +325,13 @@ def _answers(key: str, askers: Sequence[Asker], rows: Sequence[Row]) -> list[Pas
         waits = [0] * refused if gate == "permits" else standing.turns_us(refused)
         passed += [Refused(key, gate, wait_us) for wait_us in waits]
     return passed
+
+
+def _closed_again(passed: Passed, left: Left, row: Row) -> Refused | None:
+    breaker, _, open_until, _, _, now, _ = row
+    if not passed.is_probe or left.outcome != "failed" or breaker != "open":
+        return None
+    return Refused(passed.key, "breaker", open_until - now)
 
 
 def _wants_permit(answered: Sequence[Passed | Refused]) -> bool:

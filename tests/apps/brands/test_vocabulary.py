@@ -72,7 +72,7 @@ def test_a_failed_job_waits_60_s_then_120_s_and_then_has_failed(words, brands, b
     assert not words.fail_job(new_id(), "never heard of it")
 
 
-@pytest.mark.proves("TS-01")
+@pytest.mark.proves("CLM-05", "TS-01")
 def test_two_claims_get_one_job_and_the_second_says_why(words, brands, brand):
     other = BrandBrain(brands, TENANT)
     assert words.claim_next_job().reason == NO_JOB

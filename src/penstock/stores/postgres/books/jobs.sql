@@ -86,7 +86,7 @@ where tenant = :tenant and job_id = :id::uuid
   and (kind, task, key) in (('job_key', '', :job_key), ('unique', :task, :unique_key));
 
 -- name: walk
--- The (tenant, rank) pairs of a queue after the tenant :after and up to :upto, until :tenants tenants with a due job
+-- The (tenant, rank) pairs of a queue after the tenant :after and before :before, until :tenants tenants with a due job
 -- are found. One index probe a pair: its first entry has its earliest run_at, so parked jobs are never walked.
 -- The pairs :past are probed from where the last claim ended: what was claimed from them lately lies dead at their front,
 -- and is stepped over for as long as anybody's snapshot is open. The walk goes through the gaps between them. A gap that
@@ -97,11 +97,11 @@ with recursive past (tenant, rank, run_at, id) as (
     select told.tenant collate "C", told.rank, told.run_at, told.id
     from unnest(:past_tenant::text[], :past_rank::smallint[], :past_run_at::bigint[], :past_id::uuid[])
         as told (tenant, rank, run_at, id)
-    where told.tenant collate "C" > :after and told.tenant collate "C" <= :upto
+    where told.tenant collate "C" > :after and told.tenant collate "C" < :before
 ), edge (tenant, rank) as (
     select :after::text collate "C", 32767::smallint union all select tenant, rank from past
 ), gap (tenant, rank, to_tenant, to_rank) as (
-    select tenant, rank, lead(tenant, 1, :upto::text collate "C") over ordered, lead(rank, 1, 32767::smallint) over ordered
+    select tenant, rank, lead(tenant, 1, :before::text collate "C") over ordered, lead(rank) over ordered
     from edge
     where not exists (select 1 from penstock_queues q where q.name = :queue and q.paused_at is not null)
     window ordered as (order by tenant, rank)
@@ -115,7 +115,8 @@ with recursive past (tenant, rank, run_at, id) as (
              order by j.tenant, j.rank, j.run_at, j.id limit 1)
             union all
             (select j.tenant, j.rank, j.run_at from penstock_jobs j
-             where j.queue = :queue and j.state = 'queued' and j.tenant = gap.to_tenant and j.rank < gap.to_rank
+             where gap.to_rank is not null
+               and j.queue = :queue and j.state = 'queued' and j.tenant = gap.to_tenant and j.rank < gap.to_rank
                and j.rank > case when gap.tenant = gap.to_tenant then gap.rank::int else -32769 end
              order by j.rank, j.run_at, j.id limit 1)) nearest
         limit 1) start
@@ -131,7 +132,8 @@ with recursive past (tenant, rank, run_at, id) as (
              order by j.tenant, j.rank, j.run_at, j.id limit 1)
             union all
             (select j.tenant, j.rank, j.run_at from penstock_jobs j
-             where j.queue = :queue and j.state = 'queued' and j.tenant = pair.to_tenant and j.rank < pair.to_rank
+             where pair.to_rank is not null
+               and j.queue = :queue and j.state = 'queued' and j.tenant = pair.to_tenant and j.rank < pair.to_rank
                and j.rank > case when pair.tenant = pair.to_tenant then pair.rank::int else -32769 end
              order by j.rank, j.run_at, j.id limit 1)) nearest
         limit 1) next

@@ -89,10 +89,12 @@ returning s.key, s.enabled, s.interval_us, s.burst, s.concurrency, s.budget, s.b
 
 -- name: claimed
 -- What a job got with its claim, for a run in another process than its claim: the number of its permit, when it begins at
--- the latest, counted from the claim, and how long ago the claim was. Nothing where its permit is gone.
+-- the latest, counted from the claim, how long ago the claim was, and whether it is a probe. Nothing where its permit is
+-- gone.
 select coalesce(p.ticket, 0),
     greatest(0, least(:patience_us::bigint, s.met_until - s.burst * s.interval_us - :leased_at::bigint)),
-    penstock_now(:now::bigint) - :leased_at::bigint
+    penstock_now(:now::bigint) - :leased_at::bigint,
+    s.breaker = 'half_open' and s.probe_id = :id::uuid and s.probe_fence = :fence::bigint
 from penstock_sources s left join penstock_source_permits p
     on p.source = s.key and p.holder = :id::uuid and p.fence = :fence::bigint
 where s.key = :key and (s.concurrency is null or p.ticket is not null)

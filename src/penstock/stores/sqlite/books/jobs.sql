@@ -74,7 +74,7 @@ update penstock_keys set job_id = :successor
 where tenant = :tenant and kind = 'unique' and task = :task and key = :unique_key and job_id = :id;
 
 -- name: walk
--- The (tenant, rank) pairs of a queue after the tenant :after and up to :upto, until :tenants tenants with a due job
+-- The (tenant, rank) pairs of a queue after the tenant :after and before :before, until :tenants tenants with a due job
 -- are found. One index probe a pair: its first entry has its earliest run_at, so parked jobs are never walked.
 -- A paused queue has no pairs. The next pair is looked for in two probes, of the same tenant and of the next one: a
 -- comparison of (tenant, rank) as a row would start at the tenant's first job and walk all that are parked.
@@ -82,7 +82,7 @@ with recursive pair (tenant, rank, run_at, due, found, counted) as (
     select tenant, rank, run_at, run_at <= :now, run_at <= :now, run_at <= :now
     from (select j.tenant, j.rank, j.run_at
           from penstock_jobs j
-          where j.queue = :queue and j.state = 'queued' and j.tenant > :after and j.tenant <= :upto
+          where j.queue = :queue and j.state = 'queued' and j.tenant > :after and j.tenant < :before
             and not exists (select 1 from penstock_queues q where q.name = :queue and q.paused_at is not null)
           order by j.tenant, j.rank, j.run_at, j.id limit 1)
     union all
@@ -94,7 +94,7 @@ with recursive pair (tenant, rank, run_at, due, found, counted) as (
          where j.queue = :queue and j.state = 'queued' and j.tenant = pair.tenant and j.rank > pair.rank
          order by j.rank, j.run_at, j.id limit 1),
         (select j.id from penstock_jobs j
-         where j.queue = :queue and j.state = 'queued' and j.tenant > pair.tenant and j.tenant <= :upto
+         where j.queue = :queue and j.state = 'queued' and j.tenant > pair.tenant and j.tenant < :before
          order by j.tenant, j.rank, j.run_at, j.id limit 1))
     where pair.found < :tenants or next.tenant = pair.tenant
 )

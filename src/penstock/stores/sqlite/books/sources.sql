@@ -82,9 +82,10 @@ where s.key = :key and s.concurrency is not null and told.place <= s.granted and
 
 -- name: claimed
 -- What a job got with its claim, for a run in another process than its claim: the number of its permit, when it begins at
--- the latest, counted from the claim, and how long ago the claim was. Nothing where its permit is gone.
+-- the latest, counted from the claim, how long ago the claim was, and whether it is a probe. Nothing where its permit is
+-- gone.
 select coalesce(p.ticket, 0), max(0, min(:patience_us, s.met_until - s.burst * s.interval_us - :leased_at)),
-    :now - :leased_at
+    :now - :leased_at, s.breaker = 'half_open' and s.probe_id = :id and s.probe_fence = :fence
 from penstock_sources s left join penstock_source_permits p
     on p.source = s.key and p.holder = :id and p.fence = :fence
 where s.key = :key and (s.concurrency is null or p.ticket is not null)
