@@ -49,7 +49,8 @@ class SourceGrant:
         """Give the right back, with what the answer says about the server."""
         left = _left(verdict)
         if not self._sources.leave_quietly(self._passed, left, waiting=False):
-            closed = await asyncio.to_thread(self._sources.leave, self._passed, left)
+            leaving = asyncio.get_running_loop().run_in_executor(None, self._sources.leave, self._passed, left)
+            closed = await leaving
             if closed is not None and self._running is not None:
                 self._running.signals.probed = (closed.wait_us / SECOND + AFTER_OTHERS_SECONDS, closed.name)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from penstock.clock import Instant
@@ -13,7 +13,7 @@ from penstock.engine.job import Lease
 from penstock.engine.lease import Share, fill_up, gate_wait_us, shares
 from penstock.engine.settlement import PutBack, Settlement, events_of
 from penstock.stores.books import book
-from penstock.stores.connection import Connection, Database, Row, as_columns
+from penstock.stores.connection import Columns, Connection, Database, Row, as_columns
 from penstock.stores.events import Events
 from penstock.stores.permits import GATE, Permits
 from penstock.stores.settling import Settling
@@ -80,13 +80,16 @@ class Trail:
             self.ends[pair] = max(end, self.ends.get(pair, end))
         return len(self.ends) <= TRAIL_PAIRS
 
-    def past(self, shares: Sequence[Share]) -> list[dict[str, Any]]:
-        """The shares as rows, each with the place from which it is taken."""
-        return [
-            {**asdict(share), "past_run_at": end[0], "past_id": end[1]}
-            for share in shares
-            for end in [self.ends.get((share.tenant, share.rank), THE_FRONT)]
-        ]
+    def past(self, shares: Sequence[Share]) -> Columns:
+        """The shares as columns, each with the place from which it is taken."""
+        ends = [self.ends.get((share.tenant, share.rank), THE_FRONT) for share in shares]
+        return {
+            "tenant": [share.tenant for share in shares],
+            "rank": [share.rank for share in shares],
+            "limit": [share.limit for share in shares],
+            "past_run_at": [run_at for run_at, _ in ends],
+            "past_id": [job_id for _, job_id in ends],
+        }
 
 
 class Claiming:
@@ -157,7 +160,7 @@ class Claiming:
         common = {"worker_id": worker_id, "queue": queue, "gated": False, "now": self._db.clock.now()}
 
         def take(given: list[Share], most: int) -> list[Lease]:
-            asked = as_columns(trail.past(given))
+            asked = trail.past(given)
             return [Lease._make(row) for row in self._db.alone(self._book["claim"], {**common, "batch": most}, asked)]
 
         leases = _share_out(_due(walked), batch, take, all_or_nothing=True)
@@ -214,8 +217,7 @@ class Claiming:
     def _take(self, connection: Connection, given: list[Share], common: dict[str, Any]) -> list[Lease]:
         if connection.dialect == "sqlite":
             return self._take_in_turn(connection, given, common)
-        columns = as_columns(Trail().past(given))
-        return [Lease._make(row) for row in connection.each(self._book["claim"], columns, common)]
+        return [Lease._make(row) for row in connection.each(self._book["claim"], Trail().past(given), common)]
 
     def _take_in_turn(self, connection: Connection, given: list[Share], common: dict[str, Any]) -> list[Lease]:
         """SQLite has no lateral join: one statement a pair, until the batch is full."""

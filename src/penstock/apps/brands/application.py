@@ -150,7 +150,7 @@ class Brands(Application):
         """Ask for a compile: its row and its job in one transaction, once a request. A worker does the rest."""
         asked = CompileAsk(tenant, known_id("brand", brand_id), force_refresh, prompt_version, model, request_id)
         self.account.require_token()
-        return self.compile_run(tenant, ask(self, asked))
+        return ask(self, asked)
 
     def plan(self, tenant: str, brand_id: str, *, force_refresh: bool = False) -> builtins.list[Planned]:
         """What a compile would buy, reuse or skip now, and why. Nothing is written."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from penstock.apps.brands.outcomes import COMPILE_REQUESTED
 from penstock.apps.brands.prompts import rules_of
+from penstock.apps.brands.rows import CompileRun
 from penstock.engine.ids import new_id
 from penstock.engine.task import check_key, check_name
 from penstock.errors import Conflict, InvalidValue, NotFound
@@ -43,8 +44,11 @@ class CompileAsk:
             check_key("request_id", self.request_id)
 
 
-def ask(brands: Brands, asked: CompileAsk, run_id: str | None = None) -> str:
-    """Write a compile and its job, and return its id; the one of the same request, where that was made before."""
+def ask(brands: Brands, asked: CompileAsk, run_id: str | None = None) -> CompileRun:
+    """Write a compile and its job, and return it; the one of the same request, where that was made before.
+
+    Few statements, and none that reads back what is known: people wait for this while workers are busy.
+    """
     request_id = asked.request_id or new_id()
     row = {
         "brand_id": asked.brand_id,
@@ -53,24 +57,30 @@ def ask(brands: Brands, asked: CompileAsk, run_id: str | None = None) -> str:
         "model": asked.model,
     }
 
-    def work(writing: Writing) -> str:
-        if not writing.run("brands.get", tenant=asked.tenant, id=asked.brand_id):
-            raise NotFound("brand", asked.brand_id)
+    def work(writing: Writing) -> CompileRun | str:
         key = f"brands.compile:{request_id}"
         named = {"tenant": asked.tenant, "id": run_id or new_id(), "request_id": request_id, "job_key": key}
-        if not writing.run("compiles.ask", **named, **row):
+        asked_at = writing.run("compiles.ask", **named, **row)
+        if not asked_at:
             return _standing(writing, asked, request_id)
         task = brands.compile_task.using(tenant=asked.tenant, job_key=key, correlation_id=named["id"])
         (made,) = writing.enqueue(task.call(named["id"]))
         data = {"compile_run_id": named["id"], "request_id": request_id, **row}
         writing.tell(Event(COMPILE_REQUESTED, asked.tenant, made.id, data=data))
-        return named["id"]
+        return CompileRun(
+            asked.tenant, named["id"], asked.brand_id, made.id, request_id, asked.force_refresh, asked.prompt_version,
+            asked.model, evidence_status=None, error=None, error_class=None, created_at=asked_at[0][0], started_at=None,
+            finished_at=None,
+        )  # fmt: skip
 
-    return brands.tables.transact(work)
+    made = brands.tables.transact(work)
+    return brands.compile_run(asked.tenant, made) if isinstance(made, str) else made
 
 
 def _standing(writing: Writing, asked: CompileAsk, request_id: str) -> str:
     """The compile that a request stands for already, which must have been the same request."""
+    if not writing.run("brands.get", tenant=asked.tenant, id=asked.brand_id):
+        raise NotFound("brand", asked.brand_id)
     ((_, run_id, brand_id, job_id, _, force, prompt, model, *_),) = writing.run(
         "compiles.by_request", tenant=asked.tenant, request_id=request_id
     )

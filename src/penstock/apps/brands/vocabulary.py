@@ -123,7 +123,7 @@ class BrandBrain:
             self._tenant, known_id("brand", brand_id), force_refresh, prompt_version, model, f"run:{run_id}"
         )
         self._brands.account.require_token()
-        made = self._brands.compile_run(self._tenant, ask(self._brands, asked, run_id))
+        made = ask(self._brands, asked, run_id)
         return EnqueueResult(made.job_id or "", made.id)
 
     def claim_next_job(self, worker_id: str | None = None, job_type: str = "compile") -> ClaimResult:

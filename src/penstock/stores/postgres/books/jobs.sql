@@ -108,7 +108,7 @@ with recursive past (tenant, rank, run_at, id) as (
 ), pair (tenant, rank, run_at, due, found, counted, to_tenant, to_rank) as (
     select start.tenant, start.rank, start.run_at, start.due, start.due::int, start.due, gap.to_tenant, gap.to_rank
     from gap cross join lateral (
-        select tenant, rank, run_at, run_at <= penstock_now(:now::bigint) as due from (
+        select tenant, rank, run_at, run_at <= (select penstock_now(:now::bigint)) as due from (
             (select j.tenant, j.rank, j.run_at from penstock_jobs j
              where j.queue = :queue and j.state = 'queued'
                and (j.tenant, j.rank) > (gap.tenant, gap.rank) and j.tenant < gap.to_tenant
@@ -125,7 +125,7 @@ with recursive past (tenant, rank, run_at, id) as (
            pair.found + (next.due and not (next.tenant = pair.tenant and pair.counted))::int,
            next.due or (next.tenant = pair.tenant and pair.counted), pair.to_tenant, pair.to_rank
     from pair cross join lateral (
-        select tenant, rank, run_at, run_at <= penstock_now(:now::bigint) as due from (
+        select tenant, rank, run_at, run_at <= (select penstock_now(:now::bigint)) as due from (
             (select j.tenant, j.rank, j.run_at from penstock_jobs j
              where j.queue = :queue and j.state = 'queued'
                and (j.tenant, j.rank) > (pair.tenant, pair.rank) and j.tenant < pair.to_tenant
@@ -141,7 +141,7 @@ with recursive past (tenant, rank, run_at, id) as (
 )
 select tenant, rank, run_at, due from pair
 union all
-select past.tenant, past.rank, next.run_at, next.run_at <= penstock_now(:now::bigint)
+select past.tenant, past.rank, next.run_at, next.run_at <= (select penstock_now(:now::bigint))
 from past cross join lateral (
     select j.run_at from penstock_jobs j
     where j.queue = :queue and j.state = 'queued' and j.tenant = past.tenant and j.rank = past.rank

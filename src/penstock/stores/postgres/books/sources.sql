@@ -11,7 +11,9 @@ with told as (
     select unnest(:place::int[]) as place, unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence,
            unnest(:back::bool[]) as back
 ), latest as materialized (
-    select s.*, (select penstock_now(:now::bigint)) as now
+    select s.key, s.enabled, s.interval_us, s.burst, s.concurrency, s.budget, s.breaker, s.breaker_since, s.met_until,
+        s.turns_until, s.tickets, s.held, s.spent, s.spent_day, s.paused_until, s.parked_until, s.open_until, s.probe_id,
+        s.probe_fence, s.probe_until, (select penstock_now(:now::bigint)) as now
     from penstock_sources s
     where s.key = :key and (not :fenced::bool or exists (
         select 1 from told join penstock_jobs j on j.id = told.id and j.fence = told.fence and j.state = 'running'))
@@ -47,16 +49,16 @@ with told as (
         asked - back, room - came_back,
         (now + :patience_us::bigint + slack_us - line + interval_us) / interval_us)) end as total
     from line
-), outcome as materialized (
-    select *, total > 0 and breaker <> 'closed' as is_probe from total
 ), d as materialized (
-    select *, least(now + :again_us::bigint, case
-            when shut_until > now then shut_until when is_probe then now + :probe_us::bigint
+    select *, total > 0 and breaker <> 'closed' as is_probe,
+        least(now + :again_us::bigint, case
+            when shut_until > now then shut_until when total > 0 and breaker <> 'closed' then now + :probe_us::bigint
             when budget is not null and spent_today + total >= budget then (day + 1) * 86400000000 else now
         end) as opens_at,
-        case when concurrency is not null and held + total >= concurrency and shut_until <= now and not is_probe
+        case when concurrency is not null and held + total >= concurrency and shut_until <= now
+                  and not (total > 0 and breaker <> 'closed')
             then 0 else asked - total end as turns
-    from outcome
+    from total
 ), permits as (
     insert into penstock_source_permits (source, ticket, holder, fence, expires_at)
     select d.key, d.tickets + told.place, told.id, told.fence, d.now + :lease_us::bigint

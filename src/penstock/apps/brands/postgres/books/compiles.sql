@@ -1,13 +1,14 @@
 -- Compiles on PostgreSQL.
 
 -- name: ask
--- One compile a request: where it was asked for before, nothing comes back.
+-- One compile a request: where it was asked for before, or where there is no such brand, nothing comes back.
 insert into brands_compile_runs (
     tenant, id, brand_id, request_id, job_key, force_refresh, prompt_version, model, created_at)
-values (:tenant, :id::uuid, :brand_id::uuid, :request_id, :job_key, :force_refresh::bool, :prompt_version, :model,
-        penstock_now(:now::bigint))
+select tenant, :id::uuid, id, :request_id, :job_key, :force_refresh::bool, :prompt_version, :model,
+       penstock_now(:now::bigint)
+from brands_brands where tenant = :tenant and id = :brand_id::uuid and removed_at is null
 on conflict (tenant, request_id) do nothing
-returning id;
+returning created_at;
 
 -- name: get
 select tenant, id, brand_id, job_id, request_id, force_refresh, prompt_version, model, evidence_status, error,

@@ -1,12 +1,13 @@
 -- Compiles on SQLite.
 
 -- name: ask
--- One compile a request: where it was asked for before, nothing comes back.
+-- One compile a request: where it was asked for before, or where there is no such brand, nothing comes back.
 insert into brands_compile_runs (
     tenant, id, brand_id, request_id, job_key, force_refresh, prompt_version, model, created_at)
-values (:tenant, :id, :brand_id, :request_id, :job_key, :force_refresh, :prompt_version, :model, :now)
+select tenant, :id, id, :request_id, :job_key, :force_refresh, :prompt_version, :model, :now
+from brands_brands where tenant = :tenant and id = :brand_id and removed_at is null
 on conflict (tenant, request_id) do nothing
-returning id;
+returning created_at;
 
 -- name: get
 select tenant, id, brand_id, job_id, request_id, force_refresh, prompt_version, model, evidence_status, error,
