@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
 from math import log
 from random import Random
 
 from penstock.apps.brief.clustering import Clustering
 from penstock.apps.brief.clustering.profile import MOST_WORDS
-from penstock.apps.brief.clustering.weights import Weights
+from penstock.apps.brief.clustering.weights import Weights, read_table
 from penstock.apps.brief.clustering.words import words
 from proof.clustering.bcubed import Score, bcubed
 from proof.clustering.function_words import FUNCTION_WORDS
@@ -18,7 +20,8 @@ from proof.clustering.labelled import Labelled, folds
 
 FINENESS = 10
 """Levels to a factor of e."""
-FROM, STEP, STEPS = 0.22, 0.02, 10
+COMMON_WORDS = "common_words.txt"
+FROM, STEP, STEPS = 0.18, 0.02, 8
 ORDERS = 1
 """In the order of the file and in another: what suits one order only is not learned."""
 
@@ -31,8 +34,15 @@ def learn_weights(labelled: Sequence[Labelled]) -> Weights:
             subjects[word].add(one.subject)
     count = len({one.subject for one in labelled})
     levels = {word: _level(count, len(where)) for word, where in subjects.items() if len(where) > 1}
-    quiet = {word: min(OF_FUNCTION_WORDS, levels.get(word, OF_FUNCTION_WORDS)) for word in FUNCTION_WORDS}
-    return Weights(levels | quiet, unknown=_level(count, 1))
+    mixed = _mixed(Weights(levels, unknown=_level(count, 1)), common_words())
+    quiet = {word: min(OF_FUNCTION_WORDS, mixed.levels.get(word, OF_FUNCTION_WORDS)) for word in FUNCTION_WORDS}
+    return Weights({**mixed.levels, **quiet}, mixed.unknown)
+
+
+@cache
+def common_words() -> Weights:
+    """How much a word says by how common it is in English on the web; see docs/explanation/clustering.md."""
+    return read_table(files(__package__).joinpath(COMMON_WORDS).read_text("utf-8"))
 
 
 def learn_join_at(labelled: Sequence[Labelled], seed: int) -> float:
@@ -53,6 +63,16 @@ def score(labelled: Sequence[Labelled], weights: Weights, join_at: float) -> Sco
     clustering = Clustering(weights=weights, join_at=join_at)
     placed = [clustering.place(one.article).cluster for one in labelled]
     return bcubed([one.event for one in labelled], placed)
+
+
+def _mixed(news: Weights, web: Weights) -> Weights:
+    """The mean of both: few subjects of news cannot tell a rare word from a name, and the web is no news."""
+    levels = {
+        word: (news.levels.get(word, news.unknown) + web.levels.get(word, web.unknown) * news.unknown // web.unknown)
+        // 2
+        for word in news.levels.keys() | web.levels.keys()
+    }
+    return Weights({word: level for word, level in levels.items() if level < news.unknown}, news.unknown)
 
 
 def _level(count: int, where: int) -> int:

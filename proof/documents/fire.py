@@ -78,7 +78,8 @@ class Fire:
         migrations.migrate(store.database, "penstock.apps.documents")
         store.close()
         self.app = Penstock(self.site.url, clock=self.site.clock)
-        self.documents = Documents(self.app, figures=Figures.load(folder=str(self._content), stale_part_seconds=0.0))
+        said = {"folder": str(self._content), "stale_part_seconds": 0.0, "private_hosts": "127.0.0.1"}
+        self.documents = Documents(self.app, figures=Figures.load(**said))
         self._ticking = threading.Thread(target=self._tick, daemon=True)
         self._ticking.start()
         return self

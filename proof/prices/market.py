@@ -21,6 +21,8 @@ from proof.support.site import ROOT, Site
 from tests.apps.prices.scenes import html_rules, json_rules
 
 TENANT = "proof"
+HERE = "127.0.0.1"
+"""Where the shops are."""
 FREE: dict[str, Any] = {"rate": "1000000/min", "concurrency": None, "max_pages": 1}
 """A gate that counts and never closes: what is proven here is not the rate."""
 SHOPS = {
@@ -60,7 +62,7 @@ class Market:
             for shop in set(SHOPS.values()):
                 sandbox.shop.script(shop=shop, limit={"count": 10_000_000, "seconds": 60})
             try:
-                yield cls(site, sandbox, app, Prices(app))
+                yield cls(site, sandbox, app, Prices(app, private_hosts=HERE))
             finally:
                 app.close()
 
@@ -112,5 +114,6 @@ class Market:
         command = [sys.executable, "-m", "penstock", "-A", "proof.prices.app:app", "worker", "--queues", "prices"]
         options = ["--concurrency", "1", "--poll-interval", "0.2 s", "--stale-check-interval", "1 s"]
         environment = self.site._environment() | {"WORKER_ID": f"worker-{self.workers}", "CACHE_ENABLED": "false"}
+        environment["PENSTOCK_PRICES_PRIVATE_HOSTS"] = HERE
         told = subprocess.DEVNULL
         return subprocess.Popen([*command, *options], cwd=ROOT, env=environment, stdout=told, stderr=told)

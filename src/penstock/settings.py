@@ -145,6 +145,7 @@ FIGURES: tuple[Figure, ...] = (
         minimum=1,
         maximum=DAY,
     ),
+    _figure("prices_private_hosts", "", "hosts and networks of price sources that need not be public, comma separated"),
 )
 
 

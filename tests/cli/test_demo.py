@@ -9,10 +9,13 @@ import signal
 from itertools import takewhile
 from pathlib import Path
 
+import psycopg
 import pytest
 
+from penstock.apps import APPLICATIONS
 from penstock.cli.acts.account import Account
 from penstock.cli.acts.act import Check
+from penstock.cli.acts.place import place
 from tests.runtime.waiting import eventually
 
 GOOD, BAD = Check("jobs", "1 of 1", good=True), Check("files", "0 of 1", good=False)
@@ -23,6 +26,12 @@ def play(process, *words, folder):
     out, err = demo.communicate(timeout=110)
     assert demo.returncode == 0, out + err
     return json.loads(out), err
+
+
+def asked(url, sql, *words):
+    """What PostgreSQL answers."""
+    with psycopg.connect(url) as connection:
+        return connection.execute(sql, words).fetchall()
 
 
 @pytest.mark.crash
@@ -43,11 +52,48 @@ def test_five_applications_come_to_their_end_although_a_worker_is_killed(process
 
 @pytest.mark.crash
 @pytest.mark.postgres
-def test_it_plays_on_a_bare_postgresql(process, bare, postgres_url, tmp_path):
+def test_it_plays_on_a_postgresql_and_leaves_nothing_there(process, postgres_url, tmp_path):
     account, _ = play(process, "--database", postgres_url, folder=tmp_path)
 
     assert account["sound"] is True
-    assert bare("db", "verify", "--database", postgres_url).code == 0
+    assert asked(postgres_url, "select tablename from pg_tables where schemaname = current_schema()") == []
+
+
+@pytest.mark.postgres
+def test_its_place_is_a_schema_of_its_own_that_goes_with_it(bare, postgres_url, tmp_path):
+    bare("db", "migrate", *APPLICATIONS, "--database", postgres_url)
+
+    with place(tmp_path, postgres_url) as url:
+        ((schema,),) = asked(url, "select current_schema()")
+        bare("db", "migrate", "--database", url)
+
+    assert schema.startswith("penstock_demo_")
+    assert asked(postgres_url, "select nspname from pg_namespace where nspname = %s", schema) == []
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize(
+    ("words", "where"),
+    [
+        (("run", "-A", "tests.cli.shop:app", "price", "sku=A1"), "penstock_jobs"),
+        (("brief", "add", "https://news.example/feed"), "brief_feeds"),
+    ],
+)
+def test_a_database_on_which_somebody_works_is_refused(bare, postgres_url, words, where):
+    bare("db", "migrate", "brief", "--database", postgres_url)
+    assert bare(*words, "--database", postgres_url).code == 0
+
+    told = bare("demo", "--database", postgres_url)
+
+    assert told.code == 2
+    assert f"there are rows in {where}" in told.err
+    assert "a database of its own" in told.err
+
+
+def test_an_sqlite_file_that_is_named_is_not_played_on(bare, sqlite_url):
+    told = bare("demo", "--database", sqlite_url)
+
+    assert (told.code, "on an SQLite file of its own" in told.err) == (2, True)
 
 
 @pytest.mark.crash

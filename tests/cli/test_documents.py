@@ -78,16 +78,26 @@ def test_a_document_is_found_by_its_words(doc, outside):
 
 def test_a_manifest_is_imported_and_says_what_it_refused(doc, outside, work, tmp_path):
     manifest = tmp_path / "list.csv"
-    manifest.write_text(f"url,name\n{outside.url}/files/a.txt,\nnothing,\n{outside.url}/files/b.txt,../../b\n")
+    manifest.write_text(
+        f"url,name\n{outside.url}/files/a.txt,\nnothing,\n{outside.url}/files/b.txt,../../b\nhttp://10.0.0.1/c,\n"
+    )
 
     told = doc("import", str(manifest), *TENANT, "--json").json
     work()
 
-    assert (told["planned"], told["known"], told["refused"]) == (1, 0, 2)
-    assert [one["line"] for one in told["refusals"]] == [3, 4]
+    assert (told["planned"], told["known"], told["refused"]) == (1, 0, 3)
+    assert [one["line"] for one in told["refusals"]] == [3, 4, 5]
     standing = doc("status", *TENANT, "--json").json
     assert (standing["states"], standing["files"]) == ({"INDEXED": 1}, 1)
-    assert "2 refused" in doc("import", str(manifest), *TENANT).out
+    assert "3 refused" in doc("import", str(manifest), *TENANT).out
+
+
+def test_a_token_in_an_address_is_not_shown(doc, outside):
+    added = doc("add", f"{outside.url}/files/a.txt?token=hush-hush", *TENANT, "--json")
+    told = [doc("status", *TENANT), doc("status", *TENANT, "--json"), doc("status", added.json["job_id"], *TENANT)]
+
+    assert [one.code for one in told] == [0, 0, 0]
+    assert "hush" not in "".join(one.out + one.err for one in [added, *told])
 
 
 def test_people_read_tables(doc, stored):
@@ -143,7 +153,13 @@ def test_files_are_verified_and_reconciled(doc, tmp_path, work):
 
 
 @pytest.mark.parametrize(
-    "words", [("add", "ftp://x"), ("add", "https://a.example/x", "--sha256", "1"), ("import", "no.csv")]
+    "words",
+    [
+        ("add", "ftp://x"),
+        ("add", "http://169.254.169.254/latest/meta-data"),
+        ("add", "https://a.example/x", "--sha256", "1"),
+        ("import", "no.csv"),
+    ],
 )
 def test_what_cannot_be_right_is_refused(doc, words):
     assert doc(*words).code == 2

@@ -31,6 +31,7 @@ fields.currency = {{select = "price.currency"}}
 fields.price_type = {{select = "status"}}
 fields.date = {{select = "sold_at", type = "date"}}
 """
+INSIDE = RULES.format(base="http://10.0.0.1").encode()
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +43,9 @@ def outside():
 
 
 @pytest.fixture
-def price(penstock):
-    """`penstock price ...` on a database that has its tables."""
+def price(penstock, monkeypatch):
+    """`penstock price ...` on a database that has its tables, where shops on this machine are allowed."""
+    monkeypatch.setenv("PENSTOCK_PRICES_PRIVATE_HOSTS", "127.0.0.1")
     penstock("db", "migrate", "prices")
     return lambda *words, **more: penstock("price", *words, **more)
 
@@ -119,6 +121,16 @@ def test_a_source_is_shown_switched_off_and_on(price, source, intake):
     assert price("source", source, *TENANT, "--on", "--json").json["enabled"] is True
 
 
+def test_a_key_in_the_address_of_a_source_is_not_shown(price, outside):
+    rules = RULES.format(base=outside.url).replace("?q=", "?api_key=hush-hush&q=")
+
+    told = price("source", "keyed", "--rules", "-", *TENANT, given=rules)
+    document = price("source", "keyed", *TENANT, "--json")
+
+    assert "hush" not in told.out + told.err + document.out
+    assert document.json["rules"]["url"].endswith("?api_key=***&q={title}")
+
+
 @pytest.mark.parametrize(
     ("words", "code", "why"),
     [
@@ -143,7 +155,7 @@ def test_what_cannot_be_right_is_refused_with_a_reason(on_file, words, code, why
     assert (answer.code, why in answer.err) == (code, True), answer.err
 
 
-@pytest.mark.parametrize("given", [b"url = ", b'url = "https://shop.example/x"', b"\xff", b"#" * 300_000])
+@pytest.mark.parametrize("given", [b"url = ", b'url = "https://shop.example/x"', b"\xff", b"#" * 300_000, INSIDE])
 def test_rules_that_cannot_be_gone_by_are_refused(on_file, tmp_path, given):
     (tmp_path / "rules.toml").write_bytes(given)
 

@@ -34,8 +34,8 @@ been: a paid run whose reply was lost was looked up and adopted, and half a file
 def command(site: Site, *, keep: bool) -> None:
     """See it work: five applications, two workers, one of them killed with -9, nothing lost and nothing done twice.
 
-    The outside world is the sandbox, so it needs no network, and it leaves nothing behind. With --database it makes its
-    tables on that PostgreSQL and works there as a tenant of its own.
+    The outside world is the sandbox, so it needs no network, and it leaves nothing behind. With --database it plays in
+    a schema of its own on that PostgreSQL, on which nobody else may have any work.
     """
     from penstock.cli.acts.stage import stage  # noqa: PLC0415 - the engine is imported after the command is known
 

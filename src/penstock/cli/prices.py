@@ -82,6 +82,8 @@ def add(site: Site, /, *, texts: tuple[str, ...], tenant: str, **described: str 
 @click.pass_obj
 def source_(site: Site, /, name: str | None, *, rules: IO[bytes] | None, enabled: bool | None, tenant: str) -> None:
     """Show how sources stand; with --rules configure the one called NAME, with --off leave it alone."""
+    from penstock.sources.http.secret import shown_url  # noqa: PLC0415 - as above
+
     sources, actor = site.application("prices").sources, site.principal().actor
     if name is None:
         if rules is not None or enabled is not None:
@@ -94,6 +96,7 @@ def source_(site: Site, /, name: str | None, *, rules: IO[bytes] | None, enabled
     if enabled is not None:
         sources.enable(tenant, name, enabled=enabled, actor=actor)
     document = source_document(sources.get(tenant, name), sources.health(tenant))
+    document["rules"]["url"] = shown_url(document["rules"]["url"])
     fields = [(key, value) for key, value in document.items() if key != "rules"]
     site.out.show(document, Fields([*fields, ("url", document["rules"]["url"])]))
 

@@ -7,6 +7,7 @@ from typing import Any
 from penstock.apps.brands.application import Brands
 from penstock.apps.brands.rows import Brand, Connection, PaidRun
 
+PACKAGE = "penstock.apps.brands"
 TENANT = "acme-inc"
 OTHER = "other-inc"
 POSTS = "apify~instagram-post-scraper"

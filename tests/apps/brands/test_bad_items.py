@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 
 from penstock.apps.brands.normalizing import sort_out
 from penstock.apps.brands.shapes import SHAPES
+from penstock.clock import SECOND
 from tests.apps.brands.scenes import SIX, TENANT, connect, count, rows, runs_of
 
 ITEMS = "/apify/v2/datasets/*/items"
@@ -53,6 +55,11 @@ def test_items_that_cannot_be_used_are_set_aside_each_with_its_reason(brands, br
         ({"id": "a\u0000b"}, "bad_external_id"),
         ({"id": "1", "timestamp": "yesterday-ish"}, "unreadable_date"),
         ({"id": "1", "timestamp": ["2024"]}, "unreadable_date"),
+        ({"id": "1", "timestamp": 1}, "unreadable_date"),
+        ({"id": "1", "timestamp": 4_200_000_000}, "unreadable_date"),
+        ({"id": "1", "timestamp": 9e15}, "unreadable_date"),
+        ({"id": "1", "timestamp": "1905-01-01"}, "unreadable_date"),
+        ({"id": "1", "timestamp": "2101-01-01"}, "unreadable_date"),
         ({"error": "not_found", "errorDescription": "Post does not exist"}, "error_item"),
     ],
 )
@@ -62,6 +69,29 @@ def test_each_kind_of_garbage_has_its_reason(item, reason):
     found = sort_out([(0, len(text), text)], SHAPES["instagram"])
 
     assert ([one.reason for one in found.bad], found.good) == ([reason], [])
+
+
+DAY = datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)
+"""1,700,000,000 seconds after the beginning of 1970."""
+
+
+@pytest.mark.parametrize("written", [1_700_000_000, 1_700_000_000_000, 1_700_000_000_000_000, "2023-11-14T22:13:20Z"])
+def test_a_number_of_seconds_milliseconds_or_microseconds_is_the_same_moment(written):
+    text = json.dumps(post(1, timestamp=written))
+
+    ((_, item),) = sort_out([(0, len(text), text)], SHAPES["instagram"]).good
+
+    assert item.published_at == DAY.timestamp() * SECOND
+
+
+def test_an_odd_date_of_one_item_stops_no_compile(brands, brand, sandbox, settle):
+    give(sandbox, post(1, timestamp=1_700_000_000_000_000), post(2, timestamp=9e15), post(3))
+    done, run = compiled(brands, brand, settle)
+
+    assert rows(brands, "select item_index, reason from brands_quarantine") == [(1, "unreadable_date")]
+    assert (done.status, done.error, run.normalized_created) == ("succeeded", None, 2)
+    dates = {one["published_at"] for one in brands.snapshot(TENANT, brand.id)["evidence"].values()}
+    assert dates == {"2023-11-14T22:13:20Z", "2023-12-01T10:00:00Z"}
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -212,6 +212,22 @@ def test_a_requeued_compile_tries_again_what_failed_and_buys_nothing_else(brands
     assert len(sandbox.books.paid_runs()) == 4
 
 
+def test_a_requeued_compile_waits_for_its_new_jobs_and_not_for_those_that_died(brands, brand, sandbox, bench, settle):
+    connect(brands, brand, SIX[0], SIX[2])
+    compiled = brands.compile(TENANT, brand.id)
+    bench.drain(limit=1)
+    bench.advance("2 days")
+    settle()
+    assert brands.compile_run(TENANT, compiled.id).status == "failed", "nobody worked until it was too late"
+
+    brands.app.desk().requeue(compiled.job_id)
+    settle()
+
+    done = brands.compile_run(TENANT, compiled.id)
+    assert (done.status, done.error, len(done.evidence_status["refreshed"])) == ("succeeded", None, 2)
+    assert len(sandbox.books.paid_runs()) == 2
+
+
 @pytest.mark.proves("FR-02", "FR-03")
 def test_freshness_says_what_to_do_and_why(brands, brand, settle):
     (connection,) = connect(brands, brand, settings={"cap": 1})

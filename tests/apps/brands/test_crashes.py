@@ -119,3 +119,36 @@ def test_a_start_that_another_job_may_have_made_is_looked_for_first(scene):
     (run,) = runs_of(scene.brands, scene.connection)
     assert [one.run for one in scene.sandbox.books.paid_runs()] == [run.apify_run_id]
     assert status_of(scene, compiled) == "succeeded"
+
+
+def test_an_older_refresh_that_takes_a_start_over_looks_for_it_first(scene):
+    older = scene.brands.refresh.using(tenant=TENANT, delay="10 min").enqueue(scene.connection.id)
+    scene.bench.advance("1 s")
+    _, source = wanted(scene)
+    with scene.bench.crash(scene.brands.refresh, after="start"):
+        scene.bench.drain()
+    scene.bench.advance("3 min")
+    scene.bench.store.leases.reap()
+    scene.brands.app.desk().cancel(source.job_id, "enough")
+    scene.settle()
+
+    (run,) = runs_of(scene.brands, scene.connection)
+    assert [one.run for one in scene.sandbox.books.paid_runs()] == [run.apify_run_id]
+    assert (older.state(), run.job_id, run.normalized_created) == ("succeeded", older.id, 50)
+
+
+def test_a_forced_refresh_stops_a_start_that_nobody_recorded_and_buys_its_own(scene):
+    scene.sandbox.apify.script(ending="NEVER")
+    _, source = wanted(scene)
+    with scene.bench.crash(scene.brands.refresh, after="start"):
+        scene.bench.drain()
+    scene.bench.advance("3 min")
+    scene.bench.store.leases.reap()
+    scene.brands.app.desk().cancel(source.job_id, "enough")
+    scene.bench.advance("1 s")
+    compiled = scene.brands.compile(TENANT, scene.brand.id, force_refresh=True)
+    scene.settle()
+
+    now = scene.sandbox.clock.now()
+    assert [run.status(now) for run in scene.sandbox.apify.runs()] == ["ABORTED", "SUCCEEDED"]
+    assert status_of(scene, compiled) == "succeeded"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from penstock.errors import NotFound
+from penstock.sources.apify import Order
 from tests.apps.brands.scenes import SIX, TENANT, connect, count
 
 TABLES = (
@@ -46,6 +49,38 @@ def test_removing_a_brand_stops_its_work_and_its_paid_runs(brands, brand, sandbo
 
     assert [run.status(sandbox.clock.now()) for run in sandbox.apify.runs()] == ["ABORTED", "ABORTED"]
     assert brands.app.desk().get(compiled.job_id).state == "cancelled"
+    assert sum(count(brands, f"brands_{table}") for table in TABLES) == 0
+
+
+def test_a_run_whose_start_was_not_recorded_is_stopped_with_its_brand(brands, brand, sandbox, bench, settle):
+    sandbox.apify.script(ending="NEVER")
+    connect(brands, brand)
+    brands.compile(TENANT, brand.id)
+    with bench.crash(brands.refresh, after="start"):
+        bench.drain()
+
+    brands.remove(TENANT, brand.id)
+    settle()
+
+    assert [run.status(sandbox.clock.now()) for run in sandbox.apify.runs()] == ["ABORTED"]
+    assert sum(count(brands, f"brands_{table}") for table in TABLES) == 0
+
+
+def test_a_run_that_begins_while_its_brand_is_removed_is_stopped(brands, brand, sandbox, settle, monkeypatch):
+    astart = Order.astart
+
+    async def while_it_is_removed(order, marker):
+        begun = await astart(order, marker)
+        await asyncio.to_thread(brands.remove, TENANT, brand.id)
+        return begun
+
+    monkeypatch.setattr(Order, "astart", while_it_is_removed)
+    sandbox.apify.script(ending="NEVER")
+    connect(brands, brand)
+    brands.compile(TENANT, brand.id)
+    settle()
+
+    assert [run.status(sandbox.clock.now()) for run in sandbox.apify.runs()] == ["ABORTED"]
     assert sum(count(brands, f"brands_{table}") for table in TABLES) == 0
 
 

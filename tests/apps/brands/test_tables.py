@@ -11,8 +11,7 @@ import pytest
 from penstock.apps.brands.normalizing import normalize
 from penstock.stores.books import book
 from penstock.stores.sqlite.connection import with_table
-from tests.apps.brands.conftest import PACKAGE
-from tests.apps.brands.scenes import TENANT, connect, rows, runs_of
+from tests.apps.brands.scenes import PACKAGE, TENANT, connect, rows, runs_of
 
 NOUNS = sorted(entry.name.removesuffix(".sql") for entry in (files(PACKAGE) / "sqlite" / "books").iterdir())
 _PARAMETER = {"sqlite": re.compile(r"(?:(?<![:\w]):|\btold\.)([a-z]\w*)"), "postgres": re.compile(r"%\((\w+)\)s")}
@@ -92,8 +91,9 @@ def test_one_unfinished_run_a_connection_is_kept_by_the_database(brands, brand, 
 
     with pytest.raises(Exception, match=r"(?i)unique"):
         brands.tables.write(
-            "runs.order", tenant=TENANT, job_id=run.job_id, actor="a", input="{}", input_hash="h", cap=1, **order
-        )
+            "runs.order", tenant=TENANT, job_id=run.job_id, actor="a", input="{}", input_hash="h", marked=True, cap=1,
+            **order,
+        )  # fmt: skip
 
 
 @pytest.mark.proves("NM-06")

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from penstock.apps.brands.capabilities import BUILT_IN
+from penstock.apps.brands.registry import Registry
 from tests.apps.brands.scenes import SIX, TENANT, connect, count, rows, runs_of
 
 FEW = {"cap": 4}
@@ -25,6 +29,11 @@ def abandon(brands, compiled):
     """A person gives a compile and its sources up."""
     for job_id in [*(one.job_id for one in brands.status(TENANT, compiled.id).sources), compiled.job_id]:
         brands.app.desk().cancel(job_id, "enough")
+
+
+def switch_off(brands):
+    """An operator switches everything off."""
+    brands.registry = Registry(replace(one, enabled=False) for one in BUILT_IN)
 
 
 @pytest.mark.proves("RC-07")
@@ -81,6 +90,51 @@ def test_a_run_of_which_nobody_knows_whether_it_began_is_given_up_and_costs_noth
     (run,) = runs_of(brands, connection)
     assert (run.error_class, run.finished_at is None) == ("LeftBehind", False)
     assert sandbox.books.paid_runs() == []
+
+
+@pytest.mark.proves("RC-07")
+def test_a_start_that_nobody_recorded_is_found_and_not_written_off(brands, brand, bench, sandbox, tidy):
+    (connection,) = connect(brands, brand)
+    compiled = brands.compile(TENANT, brand.id)
+    with bench.crash(brands.refresh, after="start"):
+        bench.drain()
+    bench.advance("15 min")
+    bench.store.leases.reap()
+    abandon(brands, compiled)
+
+    tidy()
+
+    ((run,), (paid,)) = runs_of(brands, connection), sandbox.books.paid_runs()
+    assert (run.apify_run_id, run.status, run.error) == (paid.run, "SUCCEEDED", None)
+    assert run.normalized_created == 50
+    assert tidy()["left_behind"] == 0
+
+
+def test_a_run_of_a_capability_that_was_switched_off_is_given_up_once(brands, brand, bench, tidy):
+    (connection,) = connect(brands, brand)
+    compiled = brands.compile(TENANT, brand.id)
+    bench.drain()
+    abandon(brands, compiled)
+    bench.advance("10 min")
+    switch_off(brands)
+
+    assert [tidy()["left_behind"], tidy()["left_behind"]] == [1, 0]
+
+    (run,) = runs_of(brands, connection)
+    assert (run.error_class, run.error) == ("LeftBehind", "Capability disabled (feature flag)")
+
+
+def test_a_run_whose_capability_is_switched_off_meanwhile_is_stopped(brands, brand, bench, sandbox, settle):
+    sandbox.apify.script(ending="NEVER")
+    connect(brands, brand)
+    compiled = brands.compile(TENANT, brand.id)
+    bench.drain()
+    switch_off(brands)
+    settle()
+
+    assert [one.status(sandbox.clock.now()) for one in sandbox.apify.runs()] == ["ABORTED"]
+    (told,) = brands.compile_run(TENANT, compiled.id).evidence_status["skipped"]
+    assert told["reason"] == "Capability disabled (feature flag)"
 
 
 def test_raw_items_go_when_they_are_old_and_what_was_made_of_them_stays(install, settle, bench):

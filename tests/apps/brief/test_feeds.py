@@ -44,10 +44,16 @@ def test_a_weight_that_cannot_be_reckoned_with_is_refused(world, weight):
 
 
 @pytest.mark.parametrize(
-    "url", ["http://127.0.0.1/feed", "http://[::1]/feed", "http://10.0.0.1/x", "http://localhost/"]
+    ("url", "named"),
+    [
+        ("http://127.0.0.1/feed", "intranet.example"),
+        ("http://[::1]/feed", "127.0.0.1"),
+        ("http://10.0.0.1/x", "10.1.0.0/16"),
+        ("http://localhost/", "intranet.example"),
+    ],
 )
-def test_a_private_address_is_refused_unless_somebody_named_it(url):
-    brief = Brief(Penstock("sqlite:///never-opened.db"), figures=Figures(private_hosts="10.1.0.0/16"))
+def test_a_private_address_is_refused_unless_somebody_named_it(url, named):
+    brief = Brief(Penstock("sqlite:///never-opened.db"), figures=Figures(private_hosts=named))
 
     with pytest.raises(InvalidValue, match="PENSTOCK_BRIEF_PRIVATE_HOSTS"):
         brief.add("acme", url)

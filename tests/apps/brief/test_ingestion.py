@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from penstock.clock import SECOND
 from tests.apps.brief.scenes import LONG, rss
 
 FLOOD = {
@@ -53,6 +54,20 @@ def test_a_server_without_validators_is_recognised_by_its_body(world):
 
     assert again["outcome"] == "unchanged"
     assert world.sandbox.books.count(service="files", status=200) == 2
+
+
+@pytest.mark.parametrize("tagged", ["strong", "none"], ids=["answered by 304", "answered with the same body"])
+def test_a_feed_that_asks_to_be_left_alone_is_left_alone_after_an_unchanged_answer_too(world, tagged):
+    world.sandbox.files.script(tag=tagged, dated=False)
+    body = rss(FLOOD).replace(b"<channel>", b"<channel><ttl>60</ttl>")
+    world.tell(body)
+    world.bench.advance("2 h")
+
+    again = world.tell(body)
+
+    (feed,) = world.brief.feeds.all("acme")
+    assert again["outcome"] == "unchanged"
+    assert feed.due_at == world.bench.clock.now() + 3600 * SECOND
 
 
 GUISES = {

@@ -135,6 +135,27 @@ def test_a_new_version_places_everything_anew_and_leaves_the_old_links(world, mo
     ]
 
 
+def test_going_back_to_an_earlier_version_places_only_what_that_one_never_placed(world, monkeypatch):
+    def cluster_by(version):
+        monkeypatch.setattr("penstock.apps.brief.clustering.clustering.VERSION", version)
+        world.brief.placing.version = version
+        return world.cluster()
+
+    articles = filled(world)
+    first = world.brief.placing.version
+    assert [cluster_by(first), cluster_by("2")] == [articles, articles]
+    late = {"title": "Storm over Ashford", "link": "https://a.example/storm", "description": "A storm came."}
+    world.tell(rss(late))
+
+    placed = [cluster_by(first), cluster_by("2"), cluster_by(first)]
+
+    assert placed == [1, 1, 0]
+    assert world.brief.placing.waiting() == []
+    assert sorted(world.rows("select version, count(*) from cluster_articles group by version")) == sorted(
+        [(first, articles + 1), ("2", articles + 1)]
+    )
+
+
 def test_a_job_of_another_version_leaves_the_articles_to_workers_that_have_it(world):
     filled(world)
     handle = world.brief.place_task.using(tenant="acme").enqueue("next")

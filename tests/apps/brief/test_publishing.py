@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
+
 import pytest
 
 from penstock.errors import InvalidValue, NotFound
-from tests.apps.brief.scenes import LONG, rss
+from penstock.testing.bench import START
+from tests.apps.brief.scenes import LONG, QUICK, World, rss
 
 PAPERS = ("harbour-times", "northern-post")
 
@@ -60,6 +64,7 @@ def test_publishing_a_day_again_changes_nothing(news):
 
 
 def test_a_late_article_appears_in_the_next_brief_and_no_article_in_two(news):
+    news.brief.figures = replace(news.brief.figures, events=1000)
     news.publish()
     news.bench.advance("20 h")
     news.tell(rss({"title": "Late", "link": "https://a.example/late", "guid": "l", "description": "Late." + LONG}))
@@ -73,34 +78,69 @@ def test_a_late_article_appears_in_the_next_brief_and_no_article_in_two(news):
     told = [{one["article_id"] for event in brief["events"] for one in event["reports"]} for brief in (first, second)]
     assert second["day"] == "2024-01-02"
     assert not told[0] & told[1]
-    assert "Late" in {event["headline"] for event in second["events"]} or second["events_not_shown"]
+    assert "Late" in {event["headline"] for event in second["events"]}
     assert {day for (day,) in news.rows("select distinct briefed_on from brief_articles")} == {
         "2024-01-01",
         "2024-01-02",
     }
 
 
-def test_an_event_that_goes_on_is_less_new_the_next_day(world):
-    def report(name):
-        text = "A strong quake hit the town of Ashford at dawn; the harbour wall fell and the ferry pontoon sank."
-        return {
-            "title": f"Quake hits Ashford {name}",
-            "link": f"https://a.example/{name}",
-            "guid": name,
-            "description": text,
-        }
+TAXES = {
+    "title": "Parliament votes on taxes",
+    "link": "https://a.example/taxes",
+    "guid": "taxes",
+    "description": "Parliament voted to raise the tax on fuel after a debate that went on until four in the morning.",
+}
 
-    world.tell(rss(report("one"), report("two")))
+
+def quake(name):
+    text = "A strong quake hit the town of Ashford at dawn; the harbour wall fell and the ferry pontoon sank."
+    title = f"Quake hits Ashford {name}"
+    return {"title": title, "link": f"https://a.example/{name}", "guid": name, "description": text}
+
+
+def test_an_event_that_goes_on_is_less_new_the_next_day(world):
+    world.tell(rss(quake("one"), quake("two")))
     world.cluster()
     world.publish()
     world.bench.advance("1 day")
-    world.tell(rss(report("three")), "next.xml")
+    world.tell(rss(quake("three")), "next.xml")
     world.cluster()
 
     (event,) = world.publish()["events"]
 
     assert event["novelty"] == 0.3333
     assert "2 reports told before" in event["why"]
+
+
+def test_an_event_that_was_left_out_for_want_of_room_was_not_told_before(bench, sandbox):
+    world = World.open(bench, sandbox, replace(QUICK, events=1))
+    world.tell(rss(quake("one"), quake("two"), TAXES))
+    world.cluster()
+    (shown,) = world.publish()["events"]
+    assert shown["headline"].startswith("Quake")
+    world.bench.advance("1 day")
+    more = {**TAXES, "title": "Parliament votes on taxes again", "link": "https://a.example/more", "guid": "more"}
+    world.tell(rss(more), "next.xml")
+    world.cluster()
+
+    (event,) = world.publish()["events"]
+
+    assert (event["headline"], event["novelty"]) == (more["title"], 1)
+    assert "new in this brief" in event["why"]
+
+
+def test_a_backlog_that_is_too_large_for_one_brief_does_not_push_out_the_newest(world, monkeypatch):
+    monkeypatch.setattr("penstock.apps.brief.publishing.MOST_ARTICLES", 2)
+    ages = {"Ferry sinks": 3, "Parliament votes on taxes": 2, "Quake hits Ashford": 1}
+    said = ({"title": title, "guid": title, "at": START - timedelta(days=age)} for title, age in ages.items())
+    world.tell(rss(*said))
+    world.cluster()
+
+    told = {event["headline"] for event in world.publish()["events"]}
+
+    assert told == {"Parliament votes on taxes", "Quake hits Ashford"}
+    assert world.rows("select title from brief_articles where briefed_on is null") == [("Ferry sinks",)]
 
 
 def test_the_weight_of_a_source_decides_between_events_of_one_size(world):

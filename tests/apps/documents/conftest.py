@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from penstock import Penstock
 from penstock.apps.documents import Documents
+from penstock.apps.documents import vocabulary as doc
+from penstock.apps.documents.figures import Figures
+from penstock.apps.documents.planning import Planned
+from penstock.clock import CLOCK_VARIABLE, TESTING_VARIABLE, SettableClock
 from penstock.sandbox import Sandbox
 from penstock.testing.bench import Bench
+from tests.apps.documents.plain import START, WORK
 from tests.apps.documents.scenes import World
+
+
+@pytest.fixture(autouse=True)
+def _no_wait_for_a_second_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the two looks that must find a lease run out a reconciler waits a second of real time."""
+    monkeypatch.setattr("penstock.apps.documents.reconciling.SECOND_LOOK_SECONDS", 0.0)
 
 
 @pytest.fixture
@@ -23,5 +39,70 @@ def world(bench: Bench, sandbox: Sandbox, tmp_path: Path) -> World:
 
 
 @pytest.fixture
+def stored(world: World) -> tuple[Planned, Path]:
+    """A document that is stored, with its file."""
+    planned = world.add("report.txt")
+    world.bench.drain()
+    (path,) = world.stored()
+    return planned, path
+
+
+@pytest.fixture
 def documents(world: World) -> Documents:
     return world.documents
+
+
+# the vocabulary, on plain connections
+
+
+@pytest.fixture
+def clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SettableClock:
+    """A clock that every process on the plain connections goes by."""
+    clock = SettableClock(tmp_path / "clock")
+    clock.set(START)
+    monkeypatch.setenv(CLOCK_VARIABLE, str(tmp_path / "clock"))
+    monkeypatch.setenv(TESTING_VARIABLE, "1")
+    return clock
+
+
+@pytest.fixture
+def connect(tmp_path: Path, clock: SettableClock) -> Iterator[Callable[[], sqlite3.Connection]]:
+    """Connections to one file, as the document makes them."""
+    del clock
+    opened: list[sqlite3.Connection] = []
+
+    def connect() -> sqlite3.Connection:
+        conn = sqlite3.connect(tmp_path / "manifest.sqlite3")
+        conn.row_factory = sqlite3.Row
+        opened.append(conn)
+        return conn
+
+    yield connect
+    for conn in opened:
+        conn.close()
+
+
+@pytest.fixture
+def conn(connect: Callable[[], sqlite3.Connection]) -> sqlite3.Connection:
+    conn = connect()
+    doc.apply_migration(conn)
+    return conn
+
+
+@pytest.fixture
+def engine(tmp_path: Path, conn: sqlite3.Connection) -> Iterator[Documents]:
+    """Documents of the engine on the same file."""
+    del conn
+    with closing(Penstock(f"sqlite:///{tmp_path}/manifest.sqlite3")) as app:
+        yield Documents(app, figures=Figures.load(folder=str(tmp_path / "content")))
+
+
+@pytest.fixture
+def job_id(conn: sqlite3.Connection) -> str:
+    return doc.plan_job_if_absent(conn, **WORK)
+
+
+@pytest.fixture
+def leased(conn: sqlite3.Connection, job_id: str) -> dict[str, Any] | None:
+    del job_id
+    return doc.lease_next_job(conn, owner="worker-1")

@@ -7,6 +7,9 @@ import os
 
 import pytest
 
+from penstock.apps.documents import Item
+from penstock.errors import InvalidValue
+from penstock.sandbox.files.documents import pdf
 from penstock.sources.download.parts import Part
 from tests.apps.documents.scenes import TENANT, World
 
@@ -67,6 +70,26 @@ def test_a_page_instead_of_a_pdf_is_a_dead_letter_that_says_so(world):
     assert (world.state(good), len(world.stored()), world.staged()) == ("INDEXED", 1, [])
 
 
+@pytest.mark.parametrize("name", ["paper.pdf", "paper"])
+def test_a_pdf_that_begins_a_little_late_is_a_pdf(world, name):
+    world.sandbox.files.put(name, b"\r\nX-Served-By: 7\r\n\r\n" + pdf(7, "paper.pdf", 1))
+    planned = world.add(name)
+
+    world.bench.drain()
+
+    assert world.state(planned) == "INDEXED"
+    assert [file.kind for file in world.documents.artifacts.search(TENANT, "paper edition")] == ["application/pdf"]
+
+
+def test_a_text_about_pdf_is_a_text(world):
+    world.sandbox.files.put("how.txt", b"A file that begins with %PDF-1.7 is read by many programs. " * 10)
+    world.add("how.txt")
+
+    world.bench.drain()
+
+    assert [file.kind for file in world.documents.artifacts.search(TENANT, "programs")] == ["text/plain"]
+
+
 def test_a_pdf_without_its_end_is_never_filed_although_the_server_says_that_this_is_all(world):
     world.sandbox.files.script(name="short.pdf", length_error=-40)
     planned = world.add("short.pdf")
@@ -120,9 +143,11 @@ def test_an_address_that_has_nothing_for_us_is_a_dead_letter(world, fault, code)
     assert (world.state(planned), world.job(planned).error_code) == ("FAILED", code)
 
 
-def test_an_address_inside_is_not_gone_to_unless_somebody_allowed_it(bench, sandbox, tmp_path):
+def test_an_address_inside_is_refused_and_one_that_was_planned_before_is_not_gone_to(bench, sandbox, tmp_path):
     world = World.open(bench, sandbox, tmp_path / "content", private_hosts="")
-    planned = world.add("report.txt")
+    with pytest.raises(InvalidValue, match="PENSTOCK_DOCUMENTS_PRIVATE_HOSTS"):
+        world.add("report.txt")
+    (planned,) = world.documents._planning.plan(TENANT, [Item(world.url("report.txt"))])
 
     world.bench.drain()
 
@@ -155,6 +180,36 @@ def test_a_manifest_with_bad_and_repeated_lines_is_planned_once_and_on_record(wo
     refusals = world.events("document.refused")
     assert sorted(event.data["line"] for event in refusals) == [3, 3, 5, 5]
     assert world.documents.artifacts.states(TENANT) == {"INDEXED": 2}
+
+
+def test_a_length_that_no_file_has_spoils_only_its_own_line(world, tmp_path):
+    manifest = tmp_path / "list.csv"
+    sizes = {"a.txt": "99999999999999999999", "b.txt": str(2**63), "c.txt": ""}
+    manifest.write_text("url,bytes\n" + "".join(f"{world.url(name)},{size}\n" for name, size in sizes.items()))
+
+    told = world.documents.take_in(TENANT, manifest)
+
+    assert dict(told.counts) == {"planned": 1, "refused": 2, "repeated": 0}
+    assert all("bytes" in line.why for line in told.refused)
+
+
+@pytest.mark.parametrize("mended", [{"sha256": True}, {"bytes": True}, {"type": True}], ids=str)
+def test_what_a_newer_manifest_corrects_counts_until_the_document_is_there(world, mended):
+    world.sandbox.files.put("a.bin", b"what it is" * 100)
+    right = {"sha256": world.sandbox.files.sha256("a.bin"), "bytes": 1_000, "type": "text/plain"}
+    wrong = {"sha256": "0" * 64, "bytes": 7, "type": "application/pdf"}
+    (said,) = mended
+    planned = world.add("a.bin", **{said: wrong[said]})
+    world.bench.drain()
+    assert world.stored() == []
+
+    again = world.add("a.bin", **{said: right[said]})
+    world.add("a.bin")
+    if world.state(planned) == "FAILED":
+        world.app.desk().requeue(again.job_id)
+    world.finish()
+
+    assert (again.job_id, world.state(planned)) == (planned.job_id, "INDEXED")
 
 
 def test_a_second_import_downloads_nothing(world, tmp_path):

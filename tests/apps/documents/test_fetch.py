@@ -94,6 +94,19 @@ def test_other_bytes_with_the_same_text_are_kept_and_found_once(world):
     assert [file.key for file in world.documents.artifacts.search(TENANT, "tide")] == [first.key]
 
 
+def test_texts_that_only_begin_alike_are_not_the_same(world):
+    text = b"Tide tables of the northern harbours. " * 6_000
+    world.sandbox.files.put("a.txt", text)
+    world.sandbox.files.put("b.txt", text + b"One more line.")
+    first = world.add("a.txt")
+    world.bench.drain()
+    second = world.add("b.txt")
+    world.bench.drain()
+
+    assert (world.state(first), world.state(second)) == ("INDEXED", "INDEXED")
+    assert len(world.documents.artifacts.search(TENANT, "tide")) == 2
+
+
 def test_tenants_do_not_share_files(world):
     ours, theirs = world.add("report.txt"), world.add("report.txt", "globex")
 

@@ -34,6 +34,12 @@ def test_csv_has_a_header_and_says_what_is_expected(read):
     assert (item.sha256, item.bytes, item.type, item.name) == (SHA, 7, None, "x.pdf")
 
 
+def test_a_comma_at_the_end_of_every_line_is_no_cell_too_many(read):
+    (line,) = read("url,title,\nhttps://a.example/x.pdf,T,\n")
+
+    assert (line.why, line.item.title) == ("", "T")
+
+
 def test_json_lines_are_read_by_their_name_or_their_first_character(read):
     said = ({"url": "https://a.example/x.pdf", "bytes": 7}, {"canonical_url": "https://b.example/"})
     text = "\n\n".join(map(json.dumps, said))
@@ -137,6 +143,6 @@ def test_tenants_have_folders_that_cannot_be_each_others():
 
 
 def test_a_hash_or_a_type_that_is_none_is_refused():
-    for said in ({"sha256": "abc"}, {"type": "pdf"}, {"bytes": -1}):
+    for said in ({"sha256": "abc"}, {"type": "pdf"}, {"bytes": -1}, {"bytes": 2**63}):
         with pytest.raises(InvalidValue):
             Item("https://a.example/x", **said)

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import pytest
 
 from penstock.sources.download.disk import holds
 from tests.apps.documents.scenes import HOUR, TENANT, World, aged
-
-
-@pytest.fixture
-def stored(world):
-    """A document that is stored, with its file."""
-    planned = world.add("report.txt")
-    world.bench.drain()
-    (path,) = world.stored()
-    return planned, path
 
 
 @pytest.fixture
@@ -91,6 +84,16 @@ def test_a_damaged_file_is_set_aside_and_fetched_again(world, stored, deep, dama
     assert [one.name for one in world.staged()] == [path.name]
 
 
+def test_what_is_set_aside_twice_is_there_twice(world, stored):
+    _, path = stored
+    for damaged in (b"once", b"and again"):
+        path.write_bytes(damaged)
+        world.documents.reconcile()
+        world.finish()
+
+    assert {one.read_bytes() for one in world.staged()} == {b"once", b"and again"}
+
+
 @pytest.mark.proves("RC-01")
 def test_a_file_that_nothing_is_known_of_is_set_aside_not_deleted(hasty):
     hasty.add("report.txt")
@@ -147,6 +150,15 @@ def test_a_part_of_nobody_is_removed_too(world):
     assert [path.name for path in world.staged()] == ["young.unknown.1.part"]
 
 
+def test_a_part_that_its_job_takes_away_between_two_looks_ends_no_pass(world, monkeypatch):
+    gone = world.documents.folders.staging(TENANT) / "parts" / "gone.gone.1.part"
+    world.add("report.txt")
+    monkeypatch.setattr(import_module("penstock.sources.download.orphans"), "_parts", lambda _: [gone])
+    monkeypatch.setattr(type(gone), "exists", lambda _: True)  # so it was, a moment ago
+
+    assert world.documents.reconcile().agrees
+
+
 def test_a_whole_file_that_no_job_will_file_is_removed_from_the_staging(hasty):
     planned = hasty.add("report.txt")
     with hasty.bench.crash("documents.fetch", before="FINALIZE"):
@@ -174,6 +186,19 @@ def test_leases_that_ran_out_are_taken_back(world):
     assert str(world.job(planned).state) == "queued"
 
 
+@pytest.mark.proves("RC-02")
+def test_a_lease_that_is_renewed_between_two_looks_is_not_taken_back(world, monkeypatch):
+    planned = world.add("report.txt")
+    with world.bench.crash("documents.fetch", after="claim"):
+        world.bench.drain()
+    world.bench.advance("3 min")
+    renew = "update penstock_jobs set lease_expires_at = lease_expires_at + 600000000"
+    monkeypatch.setattr("penstock.apps.documents.reconciling.sleep", lambda _: world.change(renew))
+
+    assert world.documents.reconcile().agrees
+    assert str(world.job(planned).state) == "running"
+
+
 @pytest.mark.proves("RC-03")
 def test_an_effect_that_nobody_will_finish_is_shown(world):
     planned = world.add("report.txt")
@@ -195,7 +220,7 @@ def test_an_effect_that_nobody_will_finish_is_shown(world):
     [
         ("delete from documents_files", "not_on_record"),
         ("update documents_artifacts set outcome = null, sha256 = null; ", "without_outcome"),
-        ("delete from penstock_history; update documents_artifacts set outcome = null, sha256 = null;", "without_job"),
+        ("delete from penstock_keys; update documents_artifacts set outcome = null, sha256 = null;", "without_job"),
     ],
 )
 def test_a_document_that_no_path_leads_to_is_found_and_fetched_again(hasty, damage, kind):
@@ -261,8 +286,7 @@ def test_where_a_whole_disk_is_missing_nothing_is_fetched_again_until_a_person_s
     handle = world.documents.reconcile_task.enqueue()
     world.bench.drain()
 
-    (finding,) = handle.result(timeout=0)["findings"]
-    assert finding["done"].startswith("left alone")
+    assert handle.result(timeout=0) == {"files": 1, "counts": {"row_without_file": 1}}
     assert (world.state(planned), world.active()) == ("INDEXED", [])
     world.documents.reconcile()
     assert len(world.active()) == 1

@@ -2,76 +2,21 @@
 
 from __future__ import annotations
 
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from penstock import Penstock
-from penstock.apps.documents import Documents, Item
+from penstock.apps.documents import Item
 from penstock.apps.documents import vocabulary as doc
-from penstock.apps.documents.figures import Figures
-from penstock.clock import CLOCK_VARIABLE, TESTING_VARIABLE, SettableClock
 from penstock.errors import InvalidValue, LeaseLost, NotFound, Refused
+from tests.apps.documents.plain import WORK, advance
 from tests.apps.documents.scenes import aged
 
-WORK = {"work_id": "work-123", "artifact_id": "arxiv-2024-001", "canonical_url": "https://api.example/pdf/2024.00001v1"}
-START = 1_704_067_200_000_000
 ROOT = Path(__file__).parents[3]
 
 pytestmark = pytest.mark.proves("TS-06")
-
-
-@pytest.fixture
-def clock(tmp_path, monkeypatch):
-    clock = SettableClock(tmp_path / "clock")
-    clock.set(START)
-    monkeypatch.setenv(CLOCK_VARIABLE, str(tmp_path / "clock"))
-    monkeypatch.setenv(TESTING_VARIABLE, "1")
-    return clock
-
-
-@pytest.fixture
-def connect(tmp_path, clock):
-    """Connections to one file, as the document makes them."""
-    del clock
-    opened = []
-
-    def connect():
-        conn = sqlite3.connect(tmp_path / "manifest.sqlite3")
-        conn.row_factory = sqlite3.Row
-        opened.append(conn)
-        return conn
-
-    yield connect
-    for conn in opened:
-        conn.close()
-
-
-@pytest.fixture
-def conn(connect):
-    conn = connect()
-    doc.apply_migration(conn)
-    return conn
-
-
-@pytest.fixture
-def job_id(conn):
-    return doc.plan_job_if_absent(conn, **WORK)
-
-
-@pytest.fixture
-def leased(conn, job_id):
-    del job_id
-    return doc.lease_next_job(conn, owner="worker-1")
-
-
-def advance(conn, job_id, *states, allowed_from=("LEASED", "HEAD_DONE", "RESUME_OK", "STREAMING", "FINALIZED")):
-    for state in states:
-        doc.advance_state(conn, job_id=job_id, to_state=state, allowed_from=allowed_from)
 
 
 # keys
@@ -356,12 +301,8 @@ def test_the_loop_of_the_document_runs_to_its_end_after_a_process_died_in_the_mi
 # the engine on the same file
 
 
-def test_the_engine_opens_the_same_file_and_knows_the_same_job(tmp_path, job_id):
-    with closing(Penstock(f"sqlite:///{tmp_path}/manifest.sqlite3")) as app:
-        documents = Documents(app, figures=Figures.load(folder=str(tmp_path / "content")))
-        item = Item(WORK["canonical_url"], WORK["work_id"], WORK["artifact_id"])
+def test_the_engine_opens_the_same_file_and_knows_the_same_job(engine, job_id):
+    planned = engine.add("default", Item(WORK["canonical_url"], WORK["work_id"], WORK["artifact_id"]))
 
-        planned = documents.add("default", item)
-
-        assert (planned.job_id, planned.created) == (job_id, False)
-        assert documents.artifacts.standing("default", job_id)["state"] == "PLANNED"
+    assert (planned.job_id, planned.created) == (job_id, False)
+    assert engine.artifacts.standing("default", job_id)["state"] == "PLANNED"

@@ -94,9 +94,9 @@ class World:
 
     @classmethod
     def open(cls, bench: Bench, sandbox: Sandbox) -> World:
-        """Prices on a fresh app, on the database and clock of the bench; the shops take every request."""
+        """Prices on a fresh app that may ask this machine, on the database and clock of the bench."""
         app = Penstock()
-        prices = Prices(app)
+        prices = Prices(app, private_hosts="127.0.0.1")
         bench.use(app)
         for shop in ("coinhall", "muenzkontor", "collectors-row"):
             sandbox.shop.script(shop=shop, limit={"count": 1_000_000, "seconds": 60})

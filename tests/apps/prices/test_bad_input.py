@@ -133,6 +133,48 @@ def test_a_body_that_is_no_listing_at_all_is_a_dead_letter_and_writes_nothing(wo
     assert world.prices.valuations.find(TENANT, intake.intake_id) is None
 
 
+@pytest.mark.parametrize("body", ["<html>down for maintenance</html>", ROBOT_PAGE, json.dumps({"listings": []})])
+def test_what_is_no_listing_is_not_kept_for_the_next_collection(world, odd, body):
+    intake = world.intake()
+    world.answer_text(odd, body, headers={"Content-Type": "text/html"})
+    world.answer(odd, listed())
+    (first,) = world.collect(intake)
+    if first.state is State.QUEUED:
+        world.app.desk().cancel(first.id)
+        world.prices.sources.door(world.prices.sources.get(TENANT, odd)).gate.resume()
+
+    (second,) = world.collect(intake)
+
+    assert second.state is State.SUCCEEDED
+    assert len(world.points(intake)) == 1
+
+
+def test_a_dead_letter_that_is_requeued_asks_the_source_anew(world, odd):
+    intake = world.intake()
+    world.answer_text(odd, "<html>down for maintenance</html>")
+    world.answer(odd, listed())
+    (dead,) = world.collect(intake)
+
+    world.app.desk().requeue(dead.id)
+    world.bench.drain()
+
+    assert (dead.state, len(world.points(intake))) == (State.DEAD, 1)
+
+
+def test_what_is_kept_and_cannot_be_read_by_newer_rules_is_asked_for_anew(world, odd):
+    intake = world.intake()
+    world.answer(odd, listed())
+    world.collect(intake)
+    world.page(listing=PEOPLE | {"item": "li.item"})
+    page = '<ul><li class="item"><a class="title" href="/2">Ardish crown</a><b class="price">£40.00</b></li></ul>'
+    world.answer_text(odd, page, headers={"Content-Type": "text/html"})
+
+    (job,) = world.collect(intake)
+
+    assert job.state is State.SUCCEEDED
+    assert sorted(one.minor for one in world.points(intake)) == [4000, 4200]
+
+
 def test_a_listing_that_leads_back_to_itself_ends(world, odd):
     page = json.dumps({"listings": [listed()], "next": f"{world.sandbox.url}/shop/coinhall/page/odd?q=Ardish%20crown"})
     world.answer_text(odd, page, times=None)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 
 from penstock.engine.transitions import State
 from penstock.errors import DuplicateMismatch, NotFound, Refused
+from penstock.sources.http import Policy
 from tests.apps.prices.scenes import TENANT, html_rules, listed
 
 
@@ -92,6 +94,16 @@ def test_a_disabled_source_is_not_collected_from(world):
     assert world.bench.store.listing.get(made.id).state is State.SUCCEEDED
 
 
+def test_an_address_inside_is_not_gone_to_where_it_is_allowed_no_more(world):
+    world.source()
+    world.prices.sources._policy = Policy()
+    world.prices.sources._doors.clear()
+
+    (job,) = world.collect(world.intake())
+
+    assert (job.state, job.error_code, asked(world)) == (State.DEAD, "blocked", 0)
+
+
 def test_what_there_is_not_is_refused(world):
     with pytest.raises(NotFound):
         world.prices.collect(TENANT, "nothing")
@@ -107,6 +119,16 @@ def test_every_intake_of_a_tenant_is_collected_for(world):
 
     assert world.prices.collect_all(TENANT) == 3
     assert world.prices.collect_all(TENANT) == 0
+
+
+def test_a_collection_with_a_query_of_its_own_stands_and_keeps_nobody_else_waiting(world):
+    world.source()
+    first = world.intake()
+    for title in ("Quillan ducat", "Vantry sixpence"):
+        world.intake(title)
+    (standing,) = world.prices.collect(TENANT, first.intake_id, query_params={"year": "1888"})
+
+    assert (standing.created, world.prices.collect_all(TENANT)) == (True, 2)
 
 
 @pytest.mark.proves("CA-02")
@@ -168,6 +190,20 @@ def test_a_run_that_goes_on_after_midnight_writes_what_the_day_before_has_seen(w
     world.bench.drain()
 
     assert [one.day for one in world.points(intake)] == ["2026-09-01"]
+
+
+def test_an_answer_that_was_kept_over_midnight_is_no_observation_of_the_new_day(world):
+    world.bench.freeze(datetime(2026, 9, 1, 23, 50, tzinfo=UTC))
+    world.page()
+    intake = world.intake()
+    world.answer("odd", listed(status="for_sale", sold_at=None))
+    world.collect(intake)
+    world.bench.advance("20 min")
+
+    (job,) = world.collect(intake)
+
+    assert (job.state, asked(world)) == (State.SUCCEEDED, 1)
+    assert [(one.day, one.observed_at) for one in world.points(intake)] == [("2026-09-01", 1_788_306_600_000_000)]
 
 
 def test_a_later_price_is_one_more_observation_and_the_valuation_follows(world):

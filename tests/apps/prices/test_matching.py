@@ -39,6 +39,28 @@ def test_a_listing_that_says_something_else_is_a_weak_match(wanted, found):
     assert match_strength(wanted, found) <= CONTRADICTED < STRONG_ENOUGH
 
 
+@pytest.mark.parametrize(
+    ("wanted", "found", "most"),
+    [
+        (intake("Ardish crown 1887 proof"), offer(title="Crown"), 25),
+        (intake("Ardish crown proof", year="1887"), offer(title="Crown 1887"), 34),
+        (intake("Ardish crown 1887"), offer(title="Ardish crown 1888"), 67),
+        (intake("Ardish crown 1887 proof"), offer(title="Ardish crown"), 50),
+        (intake(), offer(title="!"), 0),
+    ],
+)
+def test_a_listing_that_says_less_than_was_asked_for_is_as_sure_as_what_it_says(wanted, found, most):
+    assert match_strength(wanted, found) <= most
+
+
+def test_what_an_attribute_says_need_not_be_in_the_title():
+    wanted = intake(None, year="1887", metal="silver")
+
+    assert (
+        match_strength(wanted, offer(attributes={"metal": "Silver"})) >= STRONG_ENOUGH > match_strength(wanted, offer())
+    )
+
+
 def test_what_a_title_does_not_name_is_not_held_against_it():
     assert match_strength(intake(mintmark="KN"), offer()) == 100
 

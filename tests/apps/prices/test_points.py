@@ -98,6 +98,18 @@ def test_every_day_of_a_listing_is_kept_and_the_last_one_is_current(world, obser
     assert [one.minor for one in current] == [3900]
 
 
+def test_every_observation_is_told_however_many_there_are(world, observe, monkeypatch):
+    monkeypatch.setattr("penstock.apps.prices.points.PAGE", 2)
+    for day in (3, 1, 2):
+        observe(
+            offer(external_id="a", price_type="ask"), offer(external_id="b", price_type="ask"), day=f"2026-09-0{day}"
+        )
+
+    told = [(one.day[-1], one.dedupe_key[-1]) for one in world.points(observe.intake)]
+
+    assert told == [("3", "a"), ("3", "b"), ("2", "a"), ("2", "b"), ("1", "a"), ("1", "b")]
+
+
 def test_a_sale_outranks_every_offer_of_the_same_listing(world, observe):
     observe(offer(price_type="ask", minor=4200), day="2026-09-02")
     observe(offer(price_type="sold", minor=4000, sold_on="2026-09-01"), day="2026-09-02")

@@ -42,6 +42,10 @@ def test_values_stand_in_their_places_quoted_and_absent_ones_are_empty():
         (changed(price_type="guess"), "is no kind of price"),
         (changed(price_types={"Verkauft": "guess"}), "is no kind of price"),
         (changed(rate="often"), "rate"),
+        (changed(rate=0), "is no rate"),
+        (changed(concurrency=0), "concurrency"),
+        (changed(breaker=0), "is no breaker"),
+        (changed(cache=-1), "cache"),
         (changed(max_pages=0), "from 1 to 50"),
         (changed(robots="yes"), "neither true nor false"),
         (changed(drop_params="sid"), "is no list"),
@@ -56,9 +60,35 @@ def test_a_mistake_is_refused_naming_its_place(rules, why):
         Rules.from_dict(rules)
 
 
+@pytest.mark.parametrize("nothing", [0, "0 s", False])
+def test_a_cache_of_no_time_keeps_nothing(nothing):
+    assert Rules.from_dict(changed(cache=nothing)).figures(3_600).cache_ttl_us == 0
+
+
+def test_a_limit_that_is_false_is_none():
+    allowed = Rules.from_dict(changed(rate=False, concurrency=False, breaker=False)).figures(0)
+
+    assert (allowed.rate_count, allowed.concurrency, allowed.breaker_failures) == (None, None, None)
+
+
+def test_a_mistake_in_an_address_is_named_without_its_secret():
+    with pytest.raises(InvalidValue) as refusal:
+        Rules.from_dict(changed(url="https://shop.example/{title!r}?api_key=hush-hush"))
+
+    assert "hush" not in str(refusal.value)
+
+
 def test_what_is_no_toml_is_refused():
     with pytest.raises(InvalidValue, match="no TOML"):
         Rules.from_toml("url = ")
+
+
+@pytest.mark.parametrize("host", ["10.0.0.1", "[::1]", "169.254.169.254", "192.168.1.1:8080"])
+def test_a_private_address_is_refused_unless_somebody_named_it(world, host):
+    with pytest.raises(InvalidValue, match="PENSTOCK_PRICES_PRIVATE_HOSTS"):
+        world.prices.sources.put("acme", "inside", json_rules(f"http://{host}"))
+
+    assert world.prices.sources.all("acme") == []
 
 
 def test_a_source_is_configured_once_and_changed_in_place(world):

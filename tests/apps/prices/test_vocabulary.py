@@ -62,6 +62,17 @@ def test_a_job_is_claimed_once_and_succeeds(world, words, job_id):
     assert not words.mark_succeeded(job_id)
 
 
+def test_a_job_of_another_kind_is_left_to_others(world, words, job_id):
+    @world.app.task(name="other", queue="prices", priority=10)
+    def other() -> None: ...
+
+    stranger = other.using(tenant=TENANT).enqueue()
+
+    assert words.claim_next_pending_job()["id"] == job_id
+    left = world.bench.store.listing.get(stranger.id)
+    assert (left.state, left.waiting_on, left.attempts) == (State.QUEUED, "task:unknown", 0)
+
+
 @pytest.mark.proves("JOB-07", "JOB-16", "CLM-03")
 def test_a_passing_error_waits_for_its_time_and_is_tried_again(world, words, job_id):
     words.claim_next_pending_job()

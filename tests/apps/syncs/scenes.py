@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 from dataclasses import dataclass
 from typing import Any
+
+import psycopg
 
 from penstock import Penstock
 from penstock.apps.syncs.application import Syncs
@@ -33,6 +36,13 @@ def vault(name: str) -> Credentials | None:
 
 def support(tenant: str = "acme") -> Principal:
     return Principal.support("sam", tenant=tenant, reason="ticket 4711")
+
+
+def opened(database_url: str) -> Any:
+    """A connection of the caller's own."""
+    if database_url.startswith("sqlite"):
+        return sqlite3.connect(database_url.removeprefix("sqlite:///"))
+    return psycopg.connect(database_url)
 
 
 @dataclass

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from itertools import pairwise
 
 import pytest
 
 from penstock.apps.syncs.errors import ActiveJobExists, TooSoon
+from penstock.apps.syncs.vocabulary import JobDispatcher
 from penstock.client.principal import Principal
 from penstock.clock import SECOND
 from penstock.engine.transitions import State
 from penstock.errors import Forbidden, InvalidValue, NotFound, PenstockError
-from tests.apps.syncs.scenes import support
+from tests.apps.syncs.scenes import opened, support
 
 
 @pytest.mark.proves("SL-14")
@@ -40,6 +43,39 @@ def test_a_connection_is_synced_again_after_its_interval_and_not_before(world):
 
     starts = [run.started for run in world.remote()]
     assert starts[1] - starts[0] == 3600
+
+
+def test_the_cadence_does_not_drift_although_the_dispatch_comes_a_little_late(world):
+    world.syncs.connections.set_plan("acme", "enterprise", actor="test")
+    world.connect()
+    world.bench.advance("305 s")
+    for _ in range(4):
+        world.go("20 min", times=2)
+        world.go("1199 s")
+
+    starts = [run.started for run in world.remote()]
+    assert [later - earlier for earlier, later in pairwise(starts)] == [3599] * 4
+
+
+def test_after_a_long_pause_one_sync_is_made_up_for_and_not_one_for_each_interval(world):
+    world.syncs.connections.set_plan("acme", "enterprise", actor="test")
+    world.connect()
+    world.go("5 min", times=2)
+    world.bench.advance("10 h")
+    world.go("5 min", times=11)
+
+    assert len(world.remote()) == 2
+
+
+def test_a_dispatch_on_the_callers_connection_counts_for_the_cadence(world, app, database_url):
+    world.connect()
+    with closing(opened(database_url)) as connection:
+        JobDispatcher(connection, "acme", app=app).dispatch("shop")
+        connection.commit()
+
+    world.go("1 min", times=20)
+
+    assert len(world.remote()) == 1
 
 
 def test_more_due_connections_than_a_page_are_dispatched_by_one_slot(world, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from itertools import pairwise
 
@@ -107,17 +108,61 @@ def test_wherever_the_process_dies_one_sync_is_started(world, moment):
     assert len(world.remote()) == 1
 
 
-def test_a_sync_that_runs_already_is_adopted(world):
-    world.connect()
+def begin_elsewhere(world):
+    """A person begins a sync in Airbyte itself."""
     line = world.syncs.lines.to("shared")
     begun = line.airbyte.trigger(world.airbyte_id())
     line._http.close()
+    return begun
+
+
+def test_a_sync_that_runs_already_is_adopted(world):
+    world.connect()
+    begun = begin_elsewhere(world)
 
     job = world.finish(world.dispatch())
 
     assert job.state is State.SUCCEEDED
     assert [run.id for run in world.remote()] == [begun.id]
     assert '"adopted":true' in job.result
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_run_that_somebody_else_had_is_not_taken_for_a_sync_that_never_began(world, fault):
+    world.connect()
+    world.finish(world.dispatch())
+    begin_elsewhere(world)
+    world.bench.advance("1 h")
+    world.sandbox.faults.add(path=JOBS, method="POST", **fault)
+
+    job = world.finish(world.syncs.dispatch("shop", support()))
+
+    _first, _theirs, ours = world.remote()
+    assert (job.state, json.loads(job.result)["run_id"]) == (State.SUCCEEDED, str(ours.id))
+
+
+def test_a_trigger_that_died_before_its_request_adopts_nobodys_run(world):
+    world.connect()
+    job_id = world.dispatch()
+    with world.bench.crash(world.syncs.sync_task, before="trigger"):
+        world.bench.drain()
+    begin_elsewhere(world)
+
+    job = world.finish(job_id, "10 min")
+
+    _theirs, ours = world.remote()
+    assert (job.state, json.loads(job.result)["run_id"]) == (State.SUCCEEDED, str(ours.id))
+
+
+def test_a_sync_that_is_over_when_it_begins_waits_for_no_poll(world):
+    world.connect()
+    world.sandbox.airbyte.script(duration_seconds=0)
+    world.sandbox.faults.add("status", path=JOBS, method="GET", code=500, skip=1, times=None)
+
+    job_id = world.dispatch()
+    world.bench.drain()
+
+    assert world.job(job_id).state is State.SUCCEEDED
 
 
 @pytest.mark.proves("RT-04")

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from contextlib import closing
 
-import psycopg
 import pytest
 
 from penstock.apps.syncs.errors import ActiveJobExists
 from penstock.apps.syncs.vocabulary import JobDispatcher, retry_count, run_worker_cycle, status
 from penstock.engine.transitions import State
 from penstock.errors import Forbidden, Refused
-from tests.apps.syncs.scenes import support
+from tests.apps.syncs.scenes import opened, support
 
 TABLE = [
     (State.QUEUED, 0, False, "queued", 0),
@@ -82,14 +80,9 @@ def test_a_dispatcher_dispatches_and_lists_as_the_document_says(world, app):
 def test_a_dispatch_on_the_callers_connection_commits_or_not_with_the_callers_rows(world, app, database_url):
     world.connect()
 
-    def opened():
-        if database_url.startswith("sqlite"):
-            return sqlite3.connect(database_url.removeprefix("sqlite:///"))
-        return psycopg.connect(database_url)
-
     made = []
     for commits in (False, True):
-        with closing(opened()) as connection:
+        with closing(opened(database_url)) as connection:
             made.append(JobDispatcher(connection, "acme", app=app).dispatch("shop"))
             connection.commit() if commits else connection.rollback()
 

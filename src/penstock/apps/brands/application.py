@@ -29,10 +29,12 @@ from penstock.apps.brands.rows import (
     CompileStatus,
     Connection,
     Decision,
+    PaidRun,
     Planned,
     evidence_of,
     known_id,
 )
+from penstock.apps.brands.seeking import Seeking
 from penstock.apps.brands.states import status_of
 from penstock.apps.brands.upkeep import Upkeep
 from penstock.client.task import Task
@@ -81,6 +83,9 @@ class Brands(Application):
         )(self._refreshing.refresh)  # fmt: skip
         self.abort: Task[[str], Any] = app.task(name="brands.abort", queue=QUEUE, retry=BRANDS, deadline="1 h")(
             self._abort
+        )
+        self.seek: Task[[PaidRun], Any] = app.task(name="brands.seek", queue=QUEUE, retry=BRANDS, deadline="6 h")(
+            Seeking(self).seek
         )
         self.upkeep = Upkeep(self)
         self.tidy_task = app.task(name="brands.tidy", queue=QUEUE, retry=3, timeout="10 min")(self.upkeep.tidy)

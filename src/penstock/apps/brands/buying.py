@@ -8,34 +8,32 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from penstock.apps.brands.capabilities import Capability
 from penstock.apps.brands.freshness import freshness
-from penstock.apps.brands.outcomes import RUN_ENDED, RUN_FETCHED, RUN_STARTED, hold, tell_of_run
+from penstock.apps.brands.ordering import order_of
+from penstock.apps.brands.outcomes import RUN_ENDED, RUN_FETCHED, hold, record_start, tell_of_run
 from penstock.apps.brands.rows import PaidRun
+from penstock.apps.brands.seeking import give_up, stop
 from penstock.apps.brands.visit import Visit
 from penstock.client.context import Context
 from penstock.client.transaction import Tx
-from penstock.clock import SECOND, Instant
+from penstock.clock import SECOND
 from penstock.engine.ids import new_id
 from penstock.engine.outcome import Snooze
-from penstock.errors import Permanent, Retryable, RunError
-from penstock.sources.apify import Apify, Order, Run, RunOptions, input_hash
+from penstock.errors import Cancelled, Permanent, Retryable, RunError, Throttled
+from penstock.sources.apify import Apify, Order, Run, input_hash
 
 if TYPE_CHECKING:
     from penstock.apps.brands.application import Brands
+    from penstock.apps.tables import Writing
 
 PAGE_ITEMS: Final = 50
 LARGEST_ITEM_BYTES: Final = 256 * 1024
 """A larger raw item is counted and not kept."""
 TIMED_OUT: Final = "TIMED_OUT"
-CLOCKS_APART: Final = timedelta(minutes=10)
-"""How far the clocks of the database and of Apify may be apart, where a run is known by its marker."""
-BACKSTOP_SECONDS: Final = 60
-"""So long after we would have aborted a run, Apify ends it by itself."""
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+TOO_OLD: Final = "It was left behind, and is too old to be gone on with."
 
 
 class RunFailed(Permanent):
@@ -76,12 +74,12 @@ class Buying:
             return visit.run
         return await ctx.acommit(f"order:{ctx.job.id}", self._order, visit, capability, ctx.job.id)
 
-    async def bring(self, ctx: Context, run: PaidRun, capability: Capability) -> PaidRun | Snooze:
+    async def bring(self, ctx: Context, run: PaidRun) -> PaidRun | Snooze:
         """Take a run as far as it goes now: the run with its items here, or when to look again."""
         if run.fetched_at is not None:
             return run
         async with self._brands.account.open() as apify:
-            begun = await self._begin(ctx, apify, run, capability)
+            begun = await self._begin(ctx, apify, run)
             ended = await self._look(ctx, apify, begun)
             if isinstance(ended, Snooze):
                 return ended
@@ -92,35 +90,39 @@ class Buying:
         writing, connection, left = self._tables.on(tx), visit.connection, visit.run
         hold(writing, connection.tenant, connection.brand_id)
         if left is not None and self._is_young(visit, left):
-            writing.run("runs.take_over", tenant=left.tenant, id=left.id, job_id=job_id)
-            return replace(left, job_id=job_id)
+            return self._taken_over(writing, left, job_id)
         if left is not None:
-            why = {"error": "It was left behind, and is too old to be gone on with.", "error_class": "LeftBehind"}
-            writing.run("runs.failed", tenant=left.tenant, id=left.id, status=None, quarantined=left.quarantined, **why)
-            if left.apify_run_id:
-                writing.enqueue(self._brands.abort.using(tenant=left.tenant).call(left.apify_run_id))
+            self.let_go(tx, left, TOO_OLD)
         cap = capability.cap_of(connection.settings)
         said = capability.build_input(connection.identifier, cap)
         named = {"tenant": connection.tenant, "id": new_id()}
         writing.run(
             "runs.order", **named, brand_id=connection.brand_id, connection_id=connection.id, job_id=job_id,
-            actor=capability.actor, input=json.dumps(said), input_hash=input_hash(said), cap=cap,
+            actor=capability.actor, input=json.dumps(said), input_hash=input_hash(said), marked=capability.marked,
+            cap=cap,
         )  # fmt: skip
         return PaidRun.of(writing.run("runs.get", **named)[0])
+
+    def _taken_over(self, writing: Writing, left: PaidRun, job_id: str) -> PaidRun:
+        """Another job's run as our own, unless somebody was quicker."""
+        if not writing.run("runs.take_over", tenant=left.tenant, id=left.id, job_id=job_id):
+            raise Throttled("Another job has just taken the run over.", after=self._figures.poll_interval_seconds)
+        return replace(left, job_id=job_id, taken_over=True)
+
+    def let_go(self, tx: Tx, run: PaidRun, why: str) -> None:
+        """Give a run up, and have it stopped at Apify."""
+        writing = self._tables.on(tx)
+        give_up(writing, run, why)
+        stop(self._brands, writing, run)
 
     def _is_young(self, visit: Visit, run: PaidRun) -> bool:
         return not freshness(run, visit.now, self._figures.fresh_seconds, visit.forced_at).should_refresh
 
-    async def _begin(self, ctx: Context, apify: Apify, run: PaidRun, capability: Capability) -> PaidRun:
+    async def _begin(self, ctx: Context, apify: Apify, run: PaidRun) -> PaidRun:
         """Start the run or adopt it: paid for once, whatever happened before."""
         if run.apify_run_id is not None:
             return run
-        since = _moment(run.requested_at) - (CLOCKS_APART if capability.marked else timedelta())
-        order = Order(
-            apify, run.actor, json.loads(run.input), since=since, options=self._options(run),
-            marked=capability.marked, patience_seconds=self._figures.lag_seconds,
-        )  # fmt: skip
-        start = Start(order, inherited=ctx.job.created_at > run.requested_at)
+        start = Start(order_of(apify, run, self._figures), inherited=run.taken_over)
 
         async def recover(_key: str) -> Run | None:
             return await start.arecover(run.id)
@@ -128,19 +130,12 @@ class Buying:
         begun = await ctx.aeffect("start", start.abegin, run.id, key=f"start:{run.id}", recover=recover)
         return await ctx.acommit(f"started:{run.id}:{ctx.job.id}", self._started, run, begun)
 
-    def _options(self, run: PaidRun) -> RunOptions:
-        figures = self._figures
-        return RunOptions(
-            timeout_seconds=round(figures.poll_timeout_seconds) + BACKSTOP_SECONDS,
-            max_items=run.cap,
-            max_total_charge_usd=figures.max_charge_usd,
-        )
-
     def _started(self, tx: Tx, run: PaidRun, begun: Run) -> PaidRun:
-        writing, named = self._tables.on(tx), {"tenant": run.tenant, "id": run.id}
-        writing.run("runs.started", **named, apify_run_id=begun.id, dataset_id=begun.dataset_id, status=begun.status)
-        made = PaidRun.of(writing.run("runs.get", **named)[0])
-        tell_of_run(writing, RUN_STARTED, made, cap=made.cap, status=made.status)
+        writing = self._tables.on(tx)
+        hold(writing, run.tenant, run.brand_id)
+        made = record_start(writing, run, begun)
+        if made is None:
+            raise Cancelled("The run was given up meanwhile.")
         return made
 
     async def _look(self, ctx: Context, apify: Apify, run: PaidRun) -> PaidRun | Snooze:
@@ -208,7 +203,3 @@ def _failed(message: str, status: str = TIMED_OUT) -> RunFailed:
     error = RunFailed(message)
     error.run_status = status
     return error
-
-
-def _moment(at: Instant) -> datetime:
-    return _EPOCH + timedelta(microseconds=at)

@@ -6,12 +6,13 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from penstock.apps.brands.evidence import SourceOutcome
+from penstock.apps.brands.rows import PaidRun
 from penstock.errors import Cancelled
 from penstock.events import Event
 
 if TYPE_CHECKING:
-    from penstock.apps.brands.rows import PaidRun
     from penstock.apps.tables import Writing
+    from penstock.sources.apify import Run
 
 COMPILE_REQUESTED: Final = "brand.compile_requested"
 SOURCE_SETTLED: Final = "brand.source_settled"
@@ -38,6 +39,17 @@ def record(writing: Writing, tenant: str, compile_run_id: str, told: SourceOutco
     if writing.run("sources.record", tenant=tenant, compile_run_id=compile_run_id, **row):
         data = {"compile_run_id": compile_run_id, **asdict(told)}
         writing.tell(Event(SOURCE_SETTLED, tenant, job_id, data=data))
+
+
+def record_start(writing: Writing, run: PaidRun, begun: Run) -> PaidRun | None:
+    """Write down that a run has begun, and return it so; None where it is over, or gone."""
+    named = {"tenant": run.tenant, "id": run.id}
+    seen = {"apify_run_id": begun.id, "dataset_id": begun.dataset_id, "status": begun.status}
+    if not writing.run("runs.started", **named, **seen):
+        return None
+    made = PaidRun.of(writing.run("runs.get", **named)[0])
+    tell_of_run(writing, RUN_STARTED, made, cap=made.cap, status=made.status)
+    return made
 
 
 def tell_of_run(writing: Writing, name: str, run: PaidRun, **data: Any) -> None:

@@ -111,6 +111,8 @@ class Refreshing:
         if capability is None:
             raise Permanent(f"No actor spec for {connection.source}")
         if not capability.enabled:
+            if visit.run is not None and visit.run.job_id == ctx.job.id:
+                await ctx.acommit(f"let go:{visit.run.id}:{ctx.job.id}", self._buying.let_go, visit.run, SWITCHED_OFF)
             return SourceOutcome(connection.source, connection.id, "skipped", SWITCHED_OFF)
         if visit.run is not None and visit.run_is_kept and visit.run.job_id != ctx.job.id:
             return Snooze(self._brands.figures.poll_interval_seconds, GATE + connection.id)
@@ -120,7 +122,7 @@ class Refreshing:
         if visit.run is None and not decided.should_refresh and decided.cached_run is not None:
             return await self._reuse(ctx, connection, capability, decided, decided.cached_run)
         run = await self._buying.own(ctx, visit, capability)
-        brought = await self._buying.bring(ctx, run, capability)
+        brought = await self._buying.bring(ctx, run)
         if isinstance(brought, Snooze):
             return brought
         usable = await self._normalized(ctx, brought, capability)

@@ -6,6 +6,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from penstock.apps.brands.outcomes import REMOVED
+from penstock.apps.brands.rows import PaidRun
+from penstock.apps.brands.seeking import stop
 from penstock.errors import Conflict, NotFound
 from penstock.events import Event
 
@@ -37,8 +39,8 @@ def _mark(brands: Brands, writing: Writing, tenant: str, brand_id: str) -> list[
     named = {"tenant": tenant, "brand_id": brand_id}
     if not writing.run("removal.mark", **named):
         raise NotFound("brand", brand_id)
-    for (apify_run_id,) in writing.run("removal.under_way", **named):
-        writing.enqueue(brands.abort.using(tenant=tenant).call(apify_run_id))
+    for row in writing.run("removal.under_way", **named):
+        stop(brands, writing, PaidRun.of(row))
     return [str(job_id) for (job_id,) in writing.run("removal.jobs", **named)]
 
 

@@ -17,6 +17,8 @@ HOUR_US = 3600 * SECOND
 Decision = Literal["buy", "reuse", "skip"]
 _EVIDENCE = [one.name for one in fields(EvidenceItem)]
 _EVIDENCE_LISTS = ("metrics", "media", "hashtags", "links")
+_FLAGS = ("marked", "taken_over", "truncated")
+"""What SQLite has as numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,13 +145,17 @@ class PaidRun:
 
     tenant: str
     id: str
-    """Also the marker by which it is found at Apify."""
+    """Also the marker by which it is found at Apify, where it could go along."""
     brand_id: str
     connection_id: str
     job_id: str
     actor: str
     input: str
     input_hash: str
+    marked: bool
+    """Whether its id went along in the input."""
+    taken_over: bool
+    """Another job ordered it, and may have begun it."""
     cap: int
     status: str
     """ORDERED, then Apify's own word, or TIMED_OUT where we gave up."""
@@ -175,7 +181,7 @@ class PaidRun:
         """Read a row."""
         known = [one.name for one in fields(cls)]
         said = dict(zip(known, row, strict=False))  # what is read beside a run comes after it
-        return cls(**{**said, "truncated": bool(said["truncated"])})
+        return cls(**{**said, **{name: bool(said[name]) for name in _FLAGS}})
 
     def age_hours(self, now: Instant) -> float:
         """How old what it found is."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from penstock.apps.brands.buying import BACKSTOP_SECONDS
-from penstock.apps.brands.outcomes import RAW_PRUNED, RUN_ENDED, tell_of_run
+from penstock.apps.brands.ordering import BACKSTOP_SECONDS
+from penstock.apps.brands.outcomes import RAW_PRUNED
 from penstock.apps.brands.rows import PaidRun
+from penstock.apps.brands.seeking import LEFT_BEHIND, give_up
 from penstock.client.context import Context
 from penstock.client.transaction import Tx
 from penstock.clock import SECOND
@@ -16,12 +17,12 @@ from penstock.events import Event
 if TYPE_CHECKING:
     from penstock.apps.brands.application import Brands
     from penstock.apps.tables import Writing
+    from penstock.client.task import Call
 
 MOST_LEFT: Final = 100
 """Runs that one pass looks after."""
 MOST_PRUNED: Final = 500
 """Runs whose raw items one pass removes, each in a transaction of its own."""
-LEFT_BEHIND: Final = {"error": "It was left behind, and could not be gone on with.", "error_class": "LeftBehind"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,22 +84,20 @@ class Upkeep:
         return gone
 
     def _look_after(self, tx: Tx) -> int:
-        """Have each run that is over at Apify by now gone on with, which costs nothing; give up what never began."""
+        """Have each run that is over at Apify by now gone on with; one whose start is not known is looked for first."""
         writing = self._brands.tables.on(tx)
         age_us = round((self._figures.poll_timeout_seconds + BACKSTOP_SECONDS) * SECOND)
         left = [PaidRun.of(row) for row in writing.run("upkeep.left_behind", age_us=age_us, limit=MOST_LEFT)]
         for run in left:
-            if run.apify_run_id is None:
-                self._give_up(writing, run)
+            if run.apify_run_id is not None:
+                self._leave(writing, run, self._brands.refresh.using(tenant=run.tenant).call(run.connection_id))
+            elif run.marked:
+                self._leave(writing, run, self._brands.seek.using(tenant=run.tenant).call(run))
             else:
-                self._go_on(writing, run)
+                give_up(writing, run, LEFT_BEHIND)
         return len(left)
 
-    def _go_on(self, writing: Writing, run: PaidRun) -> None:
-        (made,) = writing.enqueue(self._brands.refresh.using(tenant=run.tenant).call(run.connection_id))
+    def _leave(self, writing: Writing, run: PaidRun, call: Call[Any]) -> None:
+        """Leave a run to a job, which it belongs to from now on."""
+        (made,) = writing.enqueue(call)
         writing.run("runs.take_over", tenant=run.tenant, id=run.id, job_id=made.id)
-
-    def _give_up(self, writing: Writing, run: PaidRun) -> None:
-        named = {"tenant": run.tenant, "id": run.id, "status": None, "quarantined": run.quarantined}
-        writing.run("runs.failed", **named, **LEFT_BEHIND)
-        tell_of_run(writing, RUN_ENDED, run, status=run.status, **LEFT_BEHIND)

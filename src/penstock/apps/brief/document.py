@@ -26,6 +26,8 @@ class Made:
     document: dict[str, Any]
     cited: tuple[str, ...]
     """The articles that it names or quotes: they are kept as long as it is."""
+    shown: frozenset[str]
+    """All articles of the events that it tells of; the others were left out for want of room."""
 
 
 def make(day: str, events: Sequence[Event], *, most_events: int, now: Instant, version: str) -> Made:
@@ -42,7 +44,8 @@ def make(day: str, events: Sequence[Event], *, most_events: int, now: Instant, v
         "events": [one for one, _ in told],
         "events_not_shown": len(events) - len(shown),
     }
-    return Made(document, tuple(sorted({article for _, cited in told for article in cited})))
+    cited = tuple(sorted({article for _, cited in told for article in cited}))
+    return Made(document, cited, frozenset(one.article_id for event in shown for one in event.reports))
 
 
 def _event(rank: int, event: Event) -> tuple[dict[str, Any], set[str]]:

@@ -6,10 +6,10 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Final, Self
 from urllib.parse import urlsplit
 
+from penstock.apps.addresses import require_public
 from penstock.clock import Instant
 from penstock.engine.task import check_name
 from penstock.errors import Conflict, InvalidValue, NotFound
@@ -162,17 +162,8 @@ class Feeds:
         address = canonical_url(url)
         if len(address) > LONGEST_URL_CHARS:
             raise InvalidValue("url", f"{address[:80]}…", f"has more than {LONGEST_URL_CHARS} characters")
-        host = urlsplit(address).hostname or ""
-        if _is_private(host) and not self._allows(host):
-            hint = f"Where that is meant, set PENSTOCK_BRIEF_PRIVATE_HOSTS={host} for the workers and here."
-            raise InvalidValue("url", address, "is at an address that is not public", hint=hint)
+        require_public(address, self._policy, "PENSTOCK_BRIEF_PRIVATE_HOSTS")
         return address
-
-    def _allows(self, host: str) -> bool:
-        """Whether a private host is among those that were named. Names are looked up, and judged, at every request."""
-        if host in self._policy.hosts:
-            return True
-        return host != "localhost" and any(ip_address(host) in network for network in self._policy.networks)
 
 
 def feed_id(url: str) -> str:
@@ -185,13 +176,6 @@ def checked_weight(weight: float) -> float:
     if not 0 < weight <= HEAVIEST:
         raise InvalidValue("weight", weight, f"is not more than 0 and at most {HEAVIEST:g}")
     return float(weight)
-
-
-def _is_private(host: str) -> bool:
-    try:
-        return not ip_address(host.strip("[]")).is_global
-    except ValueError:
-        return host == "localhost"
 
 
 def _unknown(feed_id: str) -> NotFound:

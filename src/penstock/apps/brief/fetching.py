@@ -125,7 +125,7 @@ class Fetching:
         return self._write_answered(tx, feed, answered, fetched)
 
     def _write_answered(self, tx: Tx, feed: Feed, answered: dict[str, Any], fetched: Fetched) -> Fetched:
-        said = dict.fromkeys(("body_hash", "etag", "last_modified", "format", "warnings")) | {"rest_us": 0} | answered
+        said = dict.fromkeys(("body_hash", "etag", "last_modified", "format", "warnings", "rest_us")) | answered
         self._brief.tables.on(tx).run("feeds.answered", tenant=feed.tenant, id=feed.id, **said)
         return fetched
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 BRIEF_PUBLISHED: Final = "brief.published"
 MOST_ARTICLES: Final = 20_000
-"""Of one brief, the oldest first; what is left over is news for the next."""
+"""Of one brief, the newest; what is left over is news for the next."""
 MOST_LISTED: Final = 1_000
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -69,7 +69,7 @@ class Publishing:
         newest = self.newest_day(tenant)
         if newest is not None and newest >= day:
             return Skip(f"the brief of {newest} is published")
-        rows = tables.read("articles.news", tenant=tenant, version=version, limit=MOST_ARTICLES)
+        rows = tables.read("articles.news", tenant=tenant, version=version, limit=MOST_ARTICLES)[::-1]
         if not rows:
             return Skip("there is no news since the last brief")
         before: dict[str, int] = dict(tables.read("articles.told_before", tenant=tenant, version=version))
@@ -83,12 +83,13 @@ class Publishing:
             "articles": len(rows),
             "events": len(events),
         }
-        return ctx.commit("publish", self._write, row, [one[1] for one in rows], list(made.cited), settle=True)
+        articles = [{"article_id": one, "shown": one in made.shown} for one in sorted(one[1] for one in rows)]
+        return ctx.commit("publish", self._write, row, articles, list(made.cited), settle=True)
 
-    def _write(self, tx: Tx, row: dict[str, Any], articles: list[str], cited: list[str]) -> Published:
+    def _write(self, tx: Tx, row: dict[str, Any], articles: list[dict[str, Any]], cited: list[str]) -> Published:
         """The brief, what it cites, and what it told of, or nothing of all that."""
         writing, named = self._brief.tables.on(tx), {"tenant": row["tenant"], "day": row["day"]}
-        taken = writing.each("articles.brief", [{"article_id": one} for one in sorted(articles)], **named)
+        taken = writing.each("articles.brief", articles, **named)
         if not writing.run("briefs.publish", **row) or len(taken) < len(articles):
             raise Retryable("Another brief was published meanwhile.", after=1)
         writing.each("briefs.cite", [{"article_id": one} for one in cited], **named)

@@ -36,7 +36,7 @@ class Event:
     reports: tuple[Report, ...]
     """The oldest first."""
     told_before: int
-    """How many more of its reports were in earlier briefs."""
+    """How many more of its reports earlier briefs told of."""
 
     @cached_property
     def sources(self) -> dict[str, float]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from penstock.apps.documents.identity import shown_url
 from penstock.apps.documents.words import terms_of
 from penstock.clock import Instant
 from penstock.engine.ids import is_id
@@ -99,7 +100,7 @@ class Artifacts:
         """How one artefact stands, in the words of the document; by its job, its key or its address."""
         rows = self._tables.read("artifacts.find", tenant=tenant, name=name)
         if not rows:
-            raise NotFound("document", name, hint="Give its job, its key, or its address as it was planned.")
+            raise NotFound("document", shown_url(name), hint="Give its job, its key, or its address as it was planned.")
         return dict(zip(_STANDING, rows[0], strict=True))
 
     def list(self, tenant: str, *, state: str | None = None, limit: int = 20) -> list[dict[str, Any]]:

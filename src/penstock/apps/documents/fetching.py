@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING, Final
 from penstock.apps.documents.artifacts import Artifact
 from penstock.apps.documents.errors import Truncated, WrongKind
 from penstock.apps.documents.folders import gone
-from penstock.apps.documents.identity import shown_url
+from penstock.apps.documents.identity import bare_url
+from penstock.apps.documents.indexing import put_into_index
 from penstock.apps.documents.kinds import check_kind
 from penstock.apps.documents.reading import Reading, read_text
-from penstock.apps.documents.words import words_of
 from penstock.client.context import Context
 from penstock.client.transaction import Tx
-from penstock.engine.keys import digest
 from penstock.engine.outcome import Skip
 from penstock.engine.stages import DOCUMENTS
 from penstock.errors import PenstockError
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS: Final = 2.0
 """How often a download says how far it is."""
-SHORTEST_TEXT_CHARS: Final = 200
-"""Shorter texts are the same by accident."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +199,7 @@ class Fetch:
 
     def _write_filed(self, tx: Tx, wanted: Artifact, came: Came, kind: str) -> Filed:
         row = {"tenant": wanted.tenant, "sha256": came.sha256, "key": wanted.key, "bytes": came.bytes, "kind": kind}
-        words = {"source": shown_url(wanted.url), "title": wanted.title or wanted.name}
+        words = {"source": bare_url(wanted.url), "title": wanted.title or wanted.name}
         ((first,),) = self._documents.tables.on(tx).run("files.put", **row, **words)
         if first == wanted.key:
             tx.stage("FINALIZED", DOCUMENTS)
@@ -216,26 +213,10 @@ class Fetch:
 
     def _write_indexed(self, tx: Tx, wanted: Artifact, came: Came, filed: Filed, read: Reading) -> Stored:
         """Put the file into the index; one that says the same as another is not found twice."""
-        writing, content = self._documents.tables.on(tx), {"tenant": wanted.tenant, "sha256": filed.sha256}
-        title = wanted.title or read.title or wanted.name
-        words = " ".join(read.text.split())
-        said = digest(words) if len(words) >= SHORTEST_TEXT_CHARS else None
-        twins = writing.run("files.with_text", **content, text_sha256=said) if said else []
-        same_as, first = twins[0] if twins else (None, None)
-        writing.run(
-            "files.index",
-            **content,
-            title=title,
-            text=read.text or None,
-            text_sha256=said,
-            text_problem=read.problem,
-            same_as=same_as,
-            words=words_of(f"{title} {wanted.name} {read.text}"),
-        )
-        outcome = "INDEXED" if same_as is None else "DEDUPED"
-        tx.stage(outcome, DOCUMENTS)
-        self._end(tx, wanted, filed.sha256, outcome, first)
-        return Stored(filed.sha256, came.bytes, filed.kind, title, outcome, same_as)
+        made = put_into_index(self._documents.tables.on(tx), wanted, filed.sha256, read)
+        tx.stage(made.outcome, DOCUMENTS)
+        self._end(tx, wanted, filed.sha256, made.outcome, made.first)
+        return Stored(filed.sha256, came.bytes, filed.kind, made.title, made.outcome, made.same_as)
 
     def _end(self, tx: Tx, wanted: Artifact, sha256: str, outcome: str, duplicate_of: str | None) -> None:
         writing, whose = self._documents.tables.on(tx), {"tenant": wanted.tenant, "key": wanted.key}

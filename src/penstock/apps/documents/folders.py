@@ -3,7 +3,7 @@
 <folder>/<tenant>/ab/cd/<sha256>             files that are filed, each once
 <staging>/<tenant>/ab/cd/<sha256>            files that arrived whole and are to be filed
 <staging>/<tenant>/parts/...                 what has arrived of others
-<staging>/lost/<tenant>/<sha256>             files that the reconciler found and could not place
+<staging>/lost/<tenant>/<sha256>[.<id>]     files that the reconciler found and could not place
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from penstock.apps.documents.names import tenant_folder
+from penstock.engine.ids import new_id
 from penstock.errors import InvalidValue, Throttled
 from penstock.sources.download import content_path
 from penstock.sources.download.disk import holds, make_folder, move_into_place
@@ -75,8 +76,11 @@ class Folders:
         self.staged(tenant, sha256).unlink(missing_ok=True)
 
     def set_aside(self, tenant: str, path: Path) -> Path:
-        """Move a file that belongs nowhere out of the way, where a person can look at it."""
-        aside = self.staging_root / LOST / tenant_folder(tenant) / path.name
+        """Move a file that belongs nowhere out of the way, where a person can look at it, beside those of before."""
+        folder = self.staging_root / LOST / tenant_folder(tenant)
+        aside = folder / path.name
+        if aside.exists():
+            aside = folder / f"{path.name}.{new_id()}"
         move_into_place(path, aside)
         return aside
 

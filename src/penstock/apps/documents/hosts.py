@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
+from penstock.apps.addresses import require_public
 from penstock.apps.documents.identity import host_of
 from penstock.engine.source import figures, source_key
 from penstock.sources.http import Http, Limits, Policy
@@ -31,6 +32,10 @@ class Hosts:
         self._policy = Policy(allow=said.allowed)
         self.limits = Limits(total=LONGEST, body_bytes=said.largest_bytes, wire_bytes=said.largest_bytes)
         self._doors: dict[str, LastOut] = {}
+
+    def require_public(self, url: str) -> None:
+        """Refuse an address that is no public one by its looks, and that nobody allowed."""
+        require_public(url, self._policy, "PENSTOCK_DOCUMENTS_PRIVATE_HOSTS")
 
     @asynccontextmanager
     async def open(self, url: str) -> AsyncIterator[Http]:

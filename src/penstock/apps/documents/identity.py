@@ -6,6 +6,7 @@ from typing import Final
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from penstock.errors import InvalidValue
+from penstock.sources.http import secret
 from penstock.sources.urls import canonical_url
 
 _SIGNED_BY: Final[dict[str, frozenset[str]]] = {
@@ -25,11 +26,22 @@ def identity_url(url: str) -> str:
     if "@" in parts.netloc:
         shown = f"{parts.scheme}://…@{parts.netloc.rpartition('@')[2]}{parts.path}"
         raise InvalidValue("url", shown, "names a user", hint="Credentials do not belong into a manifest.")
-    return canonical_url(url, drop=_signature(parts.query))
+    try:
+        return canonical_url(url, drop=_signature(parts.query))
+    except InvalidValue as refused:
+        raise InvalidValue("url", shown_url(str(refused.value)), refused.why, hint=refused.hint) from None
 
 
 def shown_url(url: str) -> str:
-    """An address as people may see it: without query and credentials."""
+    """An address as people may see it, with its query: parameters that are secret by their names are masked.
+
+    It is for eyes alone. `key=` may as well be the name of a document, so no document is known by this form.
+    """
+    return secret.shown_url(url)
+
+
+def bare_url(url: str) -> str:
+    """An address without query and credentials, the same on every machine."""
     parts = urlsplit(url)
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 

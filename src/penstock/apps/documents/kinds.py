@@ -14,8 +14,11 @@ BINARY: Final = "application/octet-stream"
 
 LOOKED_AT_BYTES: Final = 4_096
 TRAILER_WITHIN_BYTES: Final = 65_536
+PDF_WITHIN_BYTES: Final = 1_024
+"""Readers of PDF take one that begins so late: some servers put a few bytes of their own before it."""
+_PDF: Final = b"%PDF-"
 _BEGINNINGS: Final = {
-    b"%PDF-": PDF,
+    _PDF: PDF,
     b"PK\x03\x04": "application/zip",
     b"\x1f\x8b": "application/gzip",
     b"\x89PNG\r\n\x1a\n": "image/png",
@@ -31,8 +34,8 @@ _CERTAIN: Final = frozenset(_BEGINNINGS.values())
 _END_OF_PDF: Final = b"%%EOF"
 
 
-def kind_of(path: Path) -> str:
-    """The kind of a file."""
+def kind_of(path: Path, wanted: str | None = None) -> str:
+    """The kind of a file. A PDF may begin a little late, where one is wanted or its end is there as well."""
     with path.open("rb") as file:
         head = file.read(LOOKED_AT_BYTES)
     for mark, kind in _BEGINNINGS.items():
@@ -40,13 +43,16 @@ def kind_of(path: Path) -> str:
             return kind
     if head.lstrip()[:32].lower().startswith(_PAGES):
         return HTML
+    if _PDF in head[:PDF_WITHIN_BYTES] and (wanted == PDF or _has_trailer(path)):
+        return PDF
     has_bom = head.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf"))
     return TEXT if head and (has_bom or b"\0" not in head) else BINARY
 
 
 def check_kind(path: Path, name: str, expected: str | None) -> str:
     """The kind of a file that arrived; refused where something else was asked for, or where its end is missing."""
-    kind, wanted = kind_of(path), expected or _BY_ENDING.get(Path(name).suffix.lower())
+    wanted = expected or _BY_ENDING.get(Path(name).suffix.lower())
+    kind = kind_of(path, wanted)
     if wanted in _CERTAIN and kind != wanted:
         raise WrongKind(f"{name}: {wanted} was asked for, and {kind} came.", hint="See what the address shows.")
     if kind == PDF and not _has_trailer(path):

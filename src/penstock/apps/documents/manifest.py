@@ -10,14 +10,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Final
 
-from penstock.apps.documents.identity import host_of, identity_url
+from penstock.apps.documents.identity import bare_url, host_of, identity_url, shown_url
 from penstock.apps.documents.names import checked_name, name_of_url
 from penstock.engine.keys import JobKey, job_key
 from penstock.engine.task import check_key
 from penstock.errors import InvalidValue
+from penstock.redaction import redact
 
 LONGEST_LINE_CHARS: Final = 131_072
 LONGEST_TITLE_CHARS: Final = 500
+LARGEST_BYTES: Final = 2**63 - 1
+"""What both databases can count."""
 SHOWN_CHARS: Final = 200
 _OTHER_NAMES: Final = {"canonical_url": "url", "size": "bytes", "kind": "type", "content_type": "type"}
 _FIELDS: Final = ("url", "work_id", "artifact_id", "title", "name", "sha256", "bytes", "type")
@@ -33,7 +36,7 @@ class Item:
     work_id: str = ""
     """What it is a part of; without a word, its host."""
     artifact_id: str = ""
-    """Which part; without a word, its address."""
+    """Which part; without a word, its address without the query."""
     title: str | None = None
     name: str = ""
     sha256: str | None = None
@@ -41,20 +44,24 @@ class Item:
     type: str | None = None
     canonical_url: str = field(init=False)
     """By which it is known."""
+    shown_url: str = field(init=False)
+    """The same as people may see it."""
 
     def __post_init__(self) -> None:
         known = identity_url(self.url)
         object.__setattr__(self, "url", self.url.strip())
         object.__setattr__(self, "canonical_url", known)
+        object.__setattr__(self, "shown_url", shown_url(known))
         object.__setattr__(self, "work_id", check_key("work_id", self.work_id or host_of(known)))
-        object.__setattr__(self, "artifact_id", check_key("artifact_id", self.artifact_id or known[:SHOWN_CHARS]))
+        part = self.artifact_id or bare_url(known)[:SHOWN_CHARS]
+        object.__setattr__(self, "artifact_id", check_key("artifact_id", part))
         object.__setattr__(self, "name", checked_name(self.name) if self.name else name_of_url(known))
         if self.title is not None:
             object.__setattr__(self, "title", " ".join(self.title.split())[:LONGEST_TITLE_CHARS] or None)
         if self.sha256 is not None and not _SHA256.fullmatch(self.sha256):
             raise InvalidValue("sha256", self.sha256[:SHOWN_CHARS], "is not 64 hexadecimal digits in lower case")
-        if self.bytes is not None and self.bytes < 0:
-            raise InvalidValue("bytes", self.bytes, "is less than nothing")
+        if self.bytes is not None and not 0 <= self.bytes <= LARGEST_BYTES:
+            raise InvalidValue("bytes", self.bytes, "is no length of a file")
         if self.type is not None and not _KIND.fullmatch(self.type):
             raise InvalidValue("type", self.type[:SHOWN_CHARS], "is no type of content", hint="Say application/pdf.")
 
@@ -128,7 +135,7 @@ def _read(number: int, text: str) -> Line:
 
 
 def _csv_lines(file: IO[str]) -> Iterator[Line]:
-    rows = csv.DictReader(file, restkey="", dialect="excel-tab" if "\t" in _peek(file) else "excel")
+    rows = csv.DictReader(file, dialect="excel-tab" if "\t" in _peek(file) else "excel")
     while True:
         try:
             row = next(rows, None)
@@ -137,7 +144,7 @@ def _csv_lines(file: IO[str]) -> Iterator[Line]:
             continue
         if row is None:
             return
-        if "" in row:
+        if None in row:  # where the reader puts what no column is for
             yield Line(rows.line_num, None, "there are more cells than columns")
         elif any(row.values()):
             yield _line(rows.line_num, row)
@@ -153,12 +160,13 @@ def _line(number: int, said: Mapping[str, Any]) -> Line:
     try:
         return Line(number, item_of(said))
     except (InvalidValue, ValueError) as error:
-        return Line(number, None, error.message if isinstance(error, InvalidValue) else str(error))
+        return Line(number, None, redact(error.message if isinstance(error, InvalidValue) else str(error)))
 
 
 def _text(name: str, value: object) -> str:
     if not isinstance(value, str) or not value.isprintable():
-        raise InvalidValue(name, str(value)[:SHOWN_CHARS].encode("ascii", "replace").decode(), "is no text in one line")
+        shown = shown_url(str(value))[:SHOWN_CHARS].encode("ascii", "replace").decode()
+        raise InvalidValue(name, shown, "is no text in one line")
     return value.strip()
 
 

@@ -1,6 +1,6 @@
 """Reads the text of a PDF, in a process that may use so much time and memory and no more. It imports nothing of ours.
 
-python -I pdf_child.py FILE CHARS SECONDS BYTES      prints {"title": ..., "text": ..., "problem": ...}
+python -I pdf_child.py FILE CHARS SECONDS BYTES      prints {"title": ..., "text": ..., "is_whole": ..., "problem": ...}
 """
 
 from __future__ import annotations
@@ -18,21 +18,24 @@ def limit(seconds: float, memory_bytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def read(path: str, most_chars: int) -> dict[str, str | None]:
-    """The title of a PDF and the beginning of its text."""
+def read(path: str, most_chars: int) -> dict[str, str | bool | None]:
+    """The title of a PDF and the beginning of its text, and whether that is all of it."""
     from pypdf import PdfReader  # noqa: PLC0415 - under the limits already
 
     reader = PdfReader(path)
     title = reader.metadata.title if reader.metadata else None
     pieces: list[str] = []
     left = most_chars
+    is_whole = True
     for page in reader.pages:
-        piece = page.extract_text()[:left]
-        pieces.append(piece)
-        left -= len(piece) + 1
         if left <= 0:
+            is_whole = False
             break
-    return {"title": str(title or ""), "text": "\n".join(pieces), "problem": None}
+        text = page.extract_text()
+        pieces.append(text[:left])
+        is_whole = len(text) <= left
+        left -= len(text) + 1
+    return {"title": str(title or ""), "text": "\n".join(pieces), "is_whole": is_whole, "problem": None}
 
 
 def main(path: str, chars: str, seconds: str, memory_bytes: str) -> None:
@@ -42,7 +45,7 @@ def main(path: str, chars: str, seconds: str, memory_bytes: str) -> None:
     try:
         told = read(path, int(chars))
     except (Exception, RecursionError) as error:  # noqa: BLE001 - a hostile file may raise anything
-        told = {"title": "", "text": "", "problem": f"{type(error).__name__}: {error}"[:200]}
+        told = {"title": "", "text": "", "is_whole": False, "problem": f"{type(error).__name__}: {error}"[:200]}
     sys.stdout.write(json.dumps(told))
 
 

@@ -35,6 +35,7 @@ class Planned:
     created: bool
     """Whether the job is new, or was there already."""
     url: str
+    """Its address as people may see it."""
 
 
 @dataclass(slots=True)
@@ -89,9 +90,7 @@ class Planning:
         task = self._documents.fetch_task
         calls = [task.using(tenant=tenant, job_key=item.key).call(item.key) for item in items]
         made = writing.enqueue(*calls)
-        return [
-            Planned(item.key, one.id, one.created, item.canonical_url) for item, one in zip(items, made, strict=True)
-        ]
+        return [Planned(item.key, one.id, one.created, item.shown_url) for item, one in zip(items, made, strict=True)]
 
     def _record(self, tenant: str, bad: Sequence[Line], manifest: str, actor: str) -> None:
         events = [
@@ -108,6 +107,7 @@ def _row(item: Item) -> dict[str, Any]:
         "work_id": item.work_id,
         "artifact_id": item.artifact_id,
         "canonical_url": item.canonical_url,
+        "shown_url": item.shown_url,
         "url": item.url,
         "name": item.name,
         "title": item.title,

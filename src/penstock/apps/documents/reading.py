@@ -34,6 +34,8 @@ class Reading:
     text: str = ""
     problem: str | None = None
     """Why there is no text, where there should be one."""
+    is_whole: bool = True
+    """Whether this is all that it says: two texts that only begin alike are not the same."""
 
 
 async def read_text(path: Path, kind: str, figures: Figures) -> Reading:
@@ -48,13 +50,14 @@ async def read_text(path: Path, kind: str, figures: Figures) -> Reading:
 def _read_plain(path: Path, kind: str) -> Reading:
     with path.open("rb") as file:
         text, _ = decode(file.read(MOST_BYTES))
+        is_whole = not file.read(1)
     if kind == HTML:
         page = LexborHTMLParser(text)
         title = page.css_first("title")
         body = page.body.text(separator=" ") if page.body else ""
-        return Reading(_one_line(title.text() if title else ""), _clipped(body))
+        return _reading(title.text() if title else "", body, is_whole=is_whole)
     lines = (line.strip() for line in text.splitlines())
-    return Reading(_one_line(next((line for line in lines if line), "")), _clipped(text))
+    return _reading(next((line for line in lines if line), ""), text, is_whole=is_whole)
 
 
 async def _read_pdf(path: Path, figures: Figures) -> Reading:
@@ -83,7 +86,11 @@ def _told(said: bytes) -> Reading:
         return Reading(problem="the PDF needs more time or memory than it may have")
     if told["problem"]:
         return Reading(problem=f"the PDF cannot be read: {told['problem']}"[:LONGEST_TITLE_CHARS])
-    return Reading(_one_line(told["title"]), _clipped(told["text"]))
+    return _reading(told["title"], told["text"], is_whole=told["is_whole"])
+
+
+def _reading(title: str, text: str, *, is_whole: bool) -> Reading:
+    return Reading(_one_line(title), _clipped(text), is_whole=is_whole and len(text) <= MOST_CHARS)
 
 
 def _clipped(text: str) -> str:

@@ -5,11 +5,11 @@ Nothing that was filed is ever deleted: a file that belongs nowhere is set aside
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, KeysView
 from functools import partial
 from itertools import count
 from pathlib import Path
-from time import time
+from time import sleep, time
 from typing import TYPE_CHECKING, Any, Final
 
 from penstock.apps.documents.artifacts import OnRecord
@@ -19,8 +19,10 @@ from penstock.apps.documents.report import Finding, Report
 from penstock.client.context import Context
 from penstock.client.transaction import Tx
 from penstock.clock import SECOND
+from penstock.engine.ids import new_id
 from penstock.engine.job import DEFAULT_TENANT
 from penstock.events import Event
+from penstock.runtime.upkeep import SECOND_LOOK_SECONDS
 from penstock.settings import Settings
 from penstock.sources.download import orphans
 from penstock.sources.download.disk import holds
@@ -29,6 +31,8 @@ from penstock.sources.download.parts import forget
 if TYPE_CHECKING:
     from penstock.apps.documents.application import Documents
     from penstock.apps.tables import Writing
+    from penstock.client.task import Call
+    from penstock.stores.settling import Held
 
 Transact = Callable[[Callable[["Writing"], Any]], Any]
 """How a repair is written: in a transaction of its own, or under the fence of a run."""
@@ -48,7 +52,7 @@ class Reconciling:
         self._documents = documents
 
     def run(self, ctx: Context) -> dict[str, Any]:
-        """Reconcile once, every repair under the fence of this run."""
+        """Reconcile once, every repair under the fence of this run. The result is for every eye: it only counts."""
         steps = count()
 
         def fenced(work: Callable[[Writing], Any]) -> Any:
@@ -57,7 +61,7 @@ class Reconciling:
 
             return ctx.commit(f"repair:{ctx.job.fence}:{next(steps)}", on)
 
-        return Reconciler(self._documents, fenced, cautious=True, check=ctx.check).run(actor=ctx.worker).document()
+        return Reconciler(self._documents, fenced, cautious=True, check=ctx.check).run(actor=ctx.worker).summary()
 
 
 class Reconciler:
@@ -97,6 +101,7 @@ class Reconciler:
             self._staging(tenant, in_hand)
             self._store(tenant, in_hand)
         self._odd()
+        self._not_indexed()
         self._unknown_folders(tenants)
         if not self._dry_run:
             told = Event(RECONCILED, DEFAULT_TENANT, actor=actor, data=dict(self._report.counts))
@@ -104,15 +109,25 @@ class Reconciler:
         return self._report
 
     def _leases(self) -> None:
-        """Take back the leases that ran out, as every worker does."""
-        stale = self._tables.read("upkeep.stale_leases", limit=AT_ONCE)
+        """Take back the leases that ran out, where a second look finds them so too, as every worker does."""
+        rows = self._tables.read("upkeep.stale_leases", limit=AT_ONCE)
+        stale = {(str(job_id), int(fence)): tenant for job_id, fence, tenant in rows}
         if stale and not self._dry_run:
-            leases = self._documents.app.store.leases
-            for _ in range(REAP_ROUNDS):
-                if not leases.reap(REAP_LIMIT):
-                    break
-        for job_id, tenant in stale:
+            sleep(SECOND_LOOK_SECONDS)
+            stale = {held: stale[held] for held in self._taken_back(stale.keys())}
+        for (job_id, _), tenant in stale.items():
             self._tell("stale_lease", tenant, job_id, "taken back")
+
+    def _taken_back(self, stale: KeysView[Held]) -> list[Held]:
+        """Those of these leases that nobody renewed meanwhile: while the database stood still, nobody could."""
+        leases = self._documents.app.store.leases
+        taken: list[Held] = []
+        for _ in range(REAP_ROUNDS):
+            reaped = leases.reap(REAP_LIMIT, believe=lambda found: stale & set(found))
+            if not reaped:
+                break
+            taken += [(one.id, one.fence) for one in reaped]
+        return taken
 
     def _effects(self) -> None:
         """Show the effects that nobody will finish. To requeue the job is all that can be done about them."""
@@ -182,10 +197,20 @@ class Reconciler:
                 self._transact(partial(self._enqueue, tenant=tenant, key=key))
             self._tell(kind, tenant, key, "fetched again")
 
+    def _not_indexed(self) -> None:
+        """Have files indexed that documents point to and that no search finds."""
+        for tenant, sha256 in self._tables.read("upkeep.not_indexed", limit=AT_ONCE):
+            if not self._dry_run:
+                call = self._documents.index_task.using(tenant=tenant).call(sha256)
+                self._transact(partial(_enqueued, call=call))
+            self._tell("not_indexed", tenant, sha256, "to be indexed")
+
     def _enqueue(self, writing: Writing, tenant: str, key: str) -> None:
-        again = self._documents.fetch_task.using(tenant=tenant, unique=f"repair:{key}")
-        (made,) = writing.enqueue(again.call(key))
-        writing.run("artifacts.repair", tenant=tenant, key=key, job_id=made.id)
+        """Have an artefact fetched again, by a job whose key leads to it, and to who takes its place."""
+        repair_key = f"repair:{key}:{new_id()}"
+        again = self._documents.fetch_task.using(tenant=tenant, unique=f"repair:{key}", job_key=repair_key)
+        if _enqueued(writing, again.call(key)):
+            writing.run("artifacts.repair", tenant=tenant, key=key, repair_key=repair_key)
 
     def _unknown_folders(self, tenants: list[str]) -> None:
         """Folders beside those of the tenants are shown and left alone."""
@@ -207,6 +232,12 @@ class Reconciler:
 
     def _tell(self, kind: str, tenant: str, what: str, done: str) -> None:
         self._report.add(Finding(kind, tenant, what, "" if self._dry_run else done))
+
+
+def _enqueued(writing: Writing, call: Call[Any]) -> bool:
+    """Whether a job is new; one that is active already stands for it."""
+    (made,) = writing.enqueue(call)
+    return made.created
 
 
 def _side_by_side(rows: Iterator[OnRecord], paths: Iterator[Path]) -> Iterator[tuple[OnRecord | None, Path | None]]:

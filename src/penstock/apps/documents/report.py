@@ -20,6 +20,7 @@ KINDS: Final[dict[str, str]] = {
     "without_job": "a document that no job stands for",
     "without_outcome": "a job that succeeded, and nothing came of it",
     "not_on_record": "a document that came, of which there is no file on record",
+    "not_indexed": "a file that documents point to and no search finds",
     "stranger": "something among the files that is none of them; it is left alone",
 }
 """Every kind of finding, and what it means."""
@@ -58,11 +59,14 @@ class Report:
         if len(self.findings) < MOST_FINDINGS:
             self.findings.append(finding)
 
+    def summary(self) -> dict[str, Any]:
+        """How much was found of each kind, and of whom nothing."""
+        return {"files": self.files, "counts": dict(sorted(self.counts.items()))}
+
     def document(self) -> dict[str, Any]:
         """The report as programs read it."""
         return {
             "dry_run": self.dry_run,
-            "files": self.files,
-            "counts": dict(sorted(self.counts.items())),
+            **self.summary(),
             "findings": [asdict(finding) for finding in self.findings],
         }

@@ -1,4 +1,7 @@
-"""The watch: every few minutes it looks whether documents should be reconciled, so that one worker does it for all."""
+"""The watch: every few minutes it looks whether documents should be reconciled, so that one worker does it for all.
+
+A worker that starts asks for that by itself.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +29,8 @@ class Watch:
         """Ask for a reconciler where there is a reason, and return the reasons."""
         often_us = round(self._documents.figures.reconcile_seconds * SECOND)
         window = {"window_us": 2 * often_us, "burst_us": BURST_US}
-        ((last, started, losses),) = self._documents.tables.read("upkeep.pulse", **window)
-        reasons = reasons_for(last, started, losses, ctx.store.now() - often_us)
+        ((last, losses),) = self._documents.tables.read("upkeep.pulse", **window)
+        reasons = reasons_for(last, losses, ctx.store.now() - often_us)
         if reasons:
             ctx.commit("ask", self._ask)
         return reasons
@@ -36,10 +39,9 @@ class Watch:
         self._documents.tables.on(tx).enqueue(self._documents.reconcile_task.call())
 
 
-def reasons_for(last: Instant | None, started: int, losses: int, since: Instant) -> list[str]:
-    """Why documents should be reconciled: a worker began, many leases were lost, or nobody did it since that moment."""
+def reasons_for(last: Instant | None, losses: int, since: Instant) -> list[str]:
+    """Why documents should be reconciled: many leases were lost, or nobody did it since that moment."""
     reasons = {
-        "worker started": started > 0,
         "leases lost": losses >= BURST_LOSSES,
         "time passed": last is None or last <= since,
     }

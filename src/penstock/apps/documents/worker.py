@@ -15,6 +15,5 @@ documents = Documents.on(app)
 
 
 def main() -> None:
-    """Work until a signal says stop; what earlier workers left behind is looked for first."""
-    documents.reconcile_task.enqueue()
+    """Work until a signal says stop."""
     app.run_worker(queues=(UPKEEP, QUEUE), signals=True)

@@ -12,14 +12,15 @@ from penstock.apps.prices.jobs import ScrapeJobs
 from penstock.apps.prices.points import Points
 from penstock.apps.prices.sources import PriceSource, Sources
 from penstock.apps.prices.valuations import Valuations
+from penstock.engine.job import Enqueued
 from penstock.engine.retry import PRICES
-from penstock.errors import Refused
+from penstock.errors import DuplicateMismatch, Refused
 from penstock.settings import Settings
 
 if TYPE_CHECKING:
+    from penstock.apps.tables import Writing
     from penstock.client.app import Penstock
     from penstock.client.task import Call
-    from penstock.engine.job import Enqueued
 
 QUEUE: Final = "prices"
 FACTS: Final = ("intake_id", "source_id", "points", "changed", "quarantined")
@@ -31,10 +32,12 @@ class Prices(Application):
 
     name: ClassVar[str] = "prices"
 
-    def __init__(self, app: Penstock) -> None:
+    def __init__(self, app: Penstock, *, private_hosts: str | None = None) -> None:
         super().__init__(app)
+        settings = Settings.load()
+        allowed = str(settings["prices_private_hosts"]) if private_hosts is None else private_hosts
         self.intakes = Intakes(self.tables)
-        self.sources = Sources(app, self.tables)
+        self.sources = Sources(app, self.tables, allowed)
         self.points = Points(self.tables)
         self.valuations = Valuations(self.tables)
         self.jobs = ScrapeJobs(self.tables)
@@ -44,7 +47,7 @@ class Prices(Application):
             source=lambda args: str(args["source_id"]),
             unique=("intake_id", "source_id"),
             retry=PRICES,
-            lease=float(Settings.load()["prices_lease_seconds"]),
+            lease=float(settings["prices_lease_seconds"]),
             timeout="10 min",
             facts=FACTS,
         )(Collect(self).run)
@@ -62,15 +65,15 @@ class Prices(Application):
         return self._enqueue([self._call(intake, source, query_params) for source in chosen])
 
     def collect_all(self, tenant: str, *, sources: Iterable[str] | None = None) -> int:
-        """Enqueue the same for every intake of a tenant, and return how many new jobs that made."""
+        """Enqueue the same for every intake of a tenant, and return how many new jobs that made; those active stand."""
         chosen, made = self._chosen(tenant, sources), 0
         calls: list[Call[Any]] = []
         for intake in self.intakes.all(tenant):
             calls += [self._call(intake, source, None) for source in chosen]
             if len(calls) >= JOBS_AT_ONCE:
-                made += sum(one.created for one in self._enqueue(calls))
+                made += sum(one.created for one in self._enqueue_or_stand(calls))
                 calls.clear()
-        return made + sum(one.created for one in self._enqueue(calls))
+        return made + sum(one.created for one in self._enqueue_or_stand(calls))
 
     def _chosen(self, tenant: str, names: Iterable[str] | None) -> list[PriceSource]:
         """The sources to collect from. One that was named and is disabled is refused, not passed over."""
@@ -93,3 +96,18 @@ class Prices(Application):
 
     def _enqueue(self, calls: list[Call[Any]]) -> list[Enqueued]:
         return self.tables.transact(lambda writing: writing.enqueue(*calls)) if calls else []
+
+    def _enqueue_or_stand(self, calls: list[Call[Any]]) -> list[Enqueued]:
+        """Enqueue jobs; one that is active with another query stands too, and keeps nobody else waiting."""
+        try:
+            return self._enqueue(calls)
+        except DuplicateMismatch:
+            return self.tables.transact(lambda writing: [_stands(writing, call) for call in calls])
+
+
+def _stands(writing: Writing, call: Call[Any]) -> Enqueued:
+    try:
+        (made,) = writing.enqueue(call)
+    except DuplicateMismatch as active:  # only looked up: the transaction goes on
+        return Enqueued(active.job_id, created=False)
+    return made

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from penstock.apps.prices.intakes import Intake
-from penstock.apps.prices.pages import PAUSE_SECONDS, PageRead, RobotCheck, fetch, read
+from penstock.apps.prices.kept import KeptAnswers, Seen
+from penstock.apps.prices.pages import PAUSE_SECONDS, PageRead, RobotCheck, day_of, fetch, read
 from penstock.apps.prices.points import Observed
 from penstock.apps.prices.query import cache_key, values
 from penstock.apps.prices.rules import Rules
@@ -16,6 +18,7 @@ from penstock.apps.prices.valuations import record
 from penstock.client.context import Context
 from penstock.client.transaction import Tx
 from penstock.engine.outcome import Skip
+from penstock.errors import Permanent
 from penstock.sources.source import Source
 
 if TYPE_CHECKING:
@@ -56,12 +59,13 @@ class Collect:
         if intake is None or source is None:
             return Skip(f"the {'intake' if intake is None else 'source'} is gone")
         pages = await self._pages(ctx, intake, source, query_params)
+        seen_at = min(page.seen_at for page in pages)  # a listing is as old as the oldest of its pages
         observed = Observed(
             intake,
             source,
             ctx.job.id,
-            pages[0].day,
-            pages[0].read_at,
+            day_of(seen_at),
+            seen_at,
             [offer for page in pages for offer in page.offers],
             [bad for page in pages for bad in page.bad],
         )
@@ -73,37 +77,45 @@ class Collect:
     ) -> list[PageRead]:
         """The pages of a listing, each read once whatever becomes of the run: what was read is in the ledger.
 
-        So is the moment of reading: a run that goes on after midnight writes what the day before has seen. Only where
-        the rules changed meanwhile, everything is read anew.
+        So is when it was seen: a run that goes on after midnight writes what the day before has seen. Only where the
+        rules changed meanwhile, everything is read anew.
         """
         url: str | None = source.rules.address(values(intake, query_params))
         scope = cache_key(intake, source.source_id, query_params, source.rules.version)
         found: list[PageRead] = []
         seen: set[str] = set()
-        async with self._prices.sources.door(source).open() as gate:
+        door = self._prices.sources.door(source)
+        kept = KeptAnswers(ctx.store, source.source_id, scope, door.keep_us)
+        async with door.open() as gate:
             for number in range(1, source.rules.max_pages + 1):
                 if url is None or url in seen:
                     break
                 seen.add(url)
                 key = f"page:{number}:{source.revision}"
                 page = await ctx.aeffect(
-                    "page", self._page, ctx, key=key, gate=gate, rules=source.rules, url=url, number=number, scope=scope
+                    "page", self._page, key=key, gate=gate, rules=source.rules, url=url, number=number, kept=kept
                 )
                 found.append(page)
                 url = page.next_url
         return found
 
-    async def _page(  # noqa: PLR0913 - all that a page is read with
-        self, ctx: Context, *, gate: Source, rules: Rules, url: str, number: int, scope: str
-    ) -> PageRead:
-        """One page. After a failure it is not taken from what is kept: that may be what failed."""
-        reply = await fetch(gate, url, scope=scope, fresh=ctx.job.attempts > 1)
-        now = await asyncio.to_thread(ctx.store.now)
+    async def _page(self, *, gate: Source, rules: Rules, url: str, number: int, kept: KeptAnswers) -> PageRead:
+        """One page, as it was kept where these rules find something in it; else as the source has it now."""
+        before = await asyncio.to_thread(kept.load, url)
+        if before is not None:
+            with suppress(Permanent, RobotCheck):
+                page = await read(rules, before, number)
+                if page.offers:  # without any, it may be a page that says why there is no listing
+                    return page
+        reply = await fetch(gate, url, scope=kept.scope)
+        seen = Seen(reply, await asyncio.to_thread(kept.store.now))
         try:
-            return await read(rules, reply, number, now)
+            page = await read(rules, seen, number)
         except RobotCheck:
             await asyncio.to_thread(gate.pause, reason="it asked for a person", seconds=PAUSE_SECONDS, actor="prices")
             raise
+        await asyncio.to_thread(kept.save, url, seen)
+        return page
 
     def _write(self, tx: Tx, observed: Observed, pages: int, notes: list[str]) -> Collected:
         """All points of a collection, and the valuation that follows from them."""

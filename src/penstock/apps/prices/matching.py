@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Final
 
 from rapidfuzz import fuzz
@@ -17,6 +18,8 @@ CONTRADICTED: Final = 30
 """No match is stronger where one attribute says something else."""
 TITLE_SHARE: Final = 0.6
 """What the title counts for, where attributes speak as well."""
+MISSPELT: Final = 75
+"""Words that are so alike, from 0 to 100, are one word written in two ways."""
 
 _YEAR: Final = re.compile(r"(?<!\d)(1[0-9]{3}|20[0-9]{2})(?!\d)")
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -25,16 +28,31 @@ _WORD: Final = re.compile(r"[^\W_]+")
 def match_strength(intake: Intake, offer: Offer) -> int:
     """How surely an offer is what was asked for: by its title, and by every attribute that both sides name.
 
-    A listing may say more than was asked for; it may not say something else.
+    A listing may say more than was asked for; it may not say something else, and who says less is less sure.
     """
     title = normalized_title(offer.title)
-    by_title = fuzz.token_set_ratio(normalized_title(intake.words), title)
+    strength = fuzz.token_set_ratio(normalized_title(intake.words), title)
     verdicts = [verdict for verdict in _verdicts(intake, offer, title) if verdict is not None]
-    if not verdicts:
-        return round(by_title)
-    by_attributes = 100 * sum(verdicts) / len(verdicts)
-    strength = round(TITLE_SHARE * by_title + (1 - TITLE_SHARE) * by_attributes)
-    return strength if all(verdicts) else min(strength, CONTRADICTED)
+    if verdicts:
+        by_attributes = 100 * sum(verdicts) / len(verdicts)
+        strength = TITLE_SHARE * strength + (1 - TITLE_SHARE) * by_attributes
+    strength = min(strength, _covered(intake, offer))
+    return round(strength if all(verdicts) else min(strength, CONTRADICTED))
+
+
+def _covered(intake: Intake, offer: Offer) -> float:
+    """How much of what was asked for a listing says at all, word by word, from 0 to 100."""
+    wanted = _words(intake.words)
+    told = {word for text in (offer.title, *offer.attributes.values()) for word in _words(text)}
+    return sum(_likeness(word, told) for word in wanted) / len(wanted) if wanted else 100.0
+
+
+def _likeness(word: str, told: Collection[str]) -> float:
+    """How like a word is to the likest of others, from 0 to 100; a number is one of them, or like none."""
+    if word in told:
+        return 100.0
+    likest = max((fuzz.ratio(word, other) for other in told if word.isalpha()), default=0.0)
+    return likest if likest >= MISSPELT else 0.0
 
 
 def _verdicts(intake: Intake, offer: Offer, title: str) -> list[bool | None]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
+from penstock.apps.prices.kept import Seen
 from penstock.apps.prices.offers import Offer, Unusable, read_offer, storable
 from penstock.apps.prices.rules import Rules
 from penstock.clock import SECOND, Instant
@@ -55,39 +56,37 @@ class PageRead:
     bad: list[Bad]
     next_url: str | None
     notes: list[str]
-    read_at: Instant
-
-    @property
-    def day(self) -> str:
-        """The day on which it was read, UTC."""
-        return day_of(self.read_at)
+    seen_at: Instant
+    """When the source gave it; one that was kept is as old as it is."""
 
 
-async def fetch(source: Source, url: str, *, scope: str, fresh: bool) -> Reply:
-    """One page through the gate; kept answers are served within their scope, unless a fresh one is wanted."""
-    reply = await source.aget(url, scope=scope, revalidate=fresh)
-    return reply.raise_for_status()
+async def fetch(source: Source, url: str, *, scope: str) -> Reply:
+    """One page through the gate, as the source has it now."""
+    reply = (await source.aget(url, scope=scope, revalidate=True)).raise_for_status()
+    if reply.cache == "stale":
+        raise Retryable(f"{_place(reply)} does not answer now, and what is kept of it is old.")
+    return reply
 
 
-async def read(rules: Rules, reply: Reply, number: int, now: Instant) -> PageRead:
+async def read(rules: Rules, seen: Seen, number: int) -> PageRead:
     """The offers of a page, off the event loop; an item that is none has its reason."""
-    return await asyncio.to_thread(read_page, rules, reply, number, now)
+    return await asyncio.to_thread(read_page, rules, seen, number)
 
 
-def read_page(rules: Rules, reply: Reply, number: int, now: Instant) -> PageRead:
+def read_page(rules: Rules, seen: Seen, number: int) -> PageRead:
     """The same, here and now. Raises RobotCheck where there is no listing but a question."""
-    found = _extracted(rules, reply)
+    found = _extracted(rules, seen.reply)
     bad = [_bad(number, one.index, "; ".join(one.reasons), one.excerpt) for one in found.rejected]
     taken = {one.place for one in bad}
     places = (place for place in range(len(found.records) + len(bad)) if place not in taken)
     offers = []
     for place, record in zip(places, found.records, strict=True):
         try:
-            offers.append(read_offer(rules, record, day_of(now)))
+            offers.append(read_offer(rules, record, day_of(seen.at)))
         except Unusable as reason:
             bad.append(_bad(number, place, str(reason), str(record["title"])))
     notes = [storable(note, EXCERPT_CHARS) for note in found.warnings]
-    return PageRead(offers, sorted(bad, key=lambda one: one.place), found.next_url, notes, now)
+    return PageRead(offers, sorted(bad, key=lambda one: one.place), found.next_url, notes, seen.at)
 
 
 def _bad(number: int, place: int, reason: str, excerpt: str) -> Bad:
@@ -117,6 +116,10 @@ def _is_robot_check(reply: Reply) -> bool:
 
 
 def _robot_check(reply: Reply) -> RobotCheck:
-    place = reply.url.partition("?")[0]
     hint = "Ask less often: lower the rate in the rules of the source."
-    return RobotCheck(f"{place} answered with a check for robots instead of a listing.", hint=hint)
+    return RobotCheck(f"{_place(reply)} answered with a check for robots instead of a listing.", hint=hint)
+
+
+def _place(reply: Reply) -> str:
+    """The address that an answer came from, as an error names it."""
+    return reply.url.partition("?")[0]

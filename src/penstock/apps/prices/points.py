@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MOST_CURRENT: Final = 1_000
 """Listings of one intake that a valuation looks at, the newest first."""
-MOST_SHOWN: Final = 10_000
+PAGE: Final = 1_000
 MOST_QUARANTINED: Final = 200
 """Items of one collection that are written down; the others are only counted."""
 
@@ -69,19 +69,25 @@ class Points:
 
     def current(self, tenant: str, intake_id: str) -> list[Point]:
         """What is last known of each listing, the newest first."""
-        return self._read("points.current", tenant, intake_id, MOST_CURRENT)
+        rows = self._tables.read("points.current", tenant=tenant, intake_id=intake_id, limit=MOST_CURRENT)
+        return [point_of(row) for row in rows]
 
-    def history(self, tenant: str, intake_id: str, limit: int = MOST_SHOWN) -> list[Point]:
+    def history(self, tenant: str, intake_id: str) -> list[Point]:
         """Every observation, the newest first."""
-        return self._read("points.history", tenant, intake_id, limit)
+        return sorted(self._pages(tenant, intake_id), key=lambda one: (one.day, one.observed_at), reverse=True)
 
     def quarantined(self, tenant: str, intake_id: str, limit: int = MOST_QUARANTINED) -> list[dict[str, Any]]:
         """What the last collections could not use, with the reasons."""
         rows = self._tables.read("points.quarantined", tenant=tenant, intake_id=intake_id, limit=limit)
         return [dict(zip(("source_id", "page", "place", "reason", "excerpt"), row, strict=True)) for row in rows]
 
-    def _read(self, entry: str, tenant: str, intake_id: str, limit: int) -> list[Point]:
-        return [point_of(row) for row in self._tables.read(entry, tenant=tenant, intake_id=intake_id, limit=limit)]
+    def _pages(self, tenant: str, intake_id: str) -> Iterator[Point]:
+        """Every observation in the order of its key, a page at a time."""
+        after = {"after_source": "", "after_key": ""}
+        while rows := self._tables.read("points.history", tenant=tenant, intake_id=intake_id, limit=PAGE, **after):
+            points = [point_of(row) for row in rows]
+            yield from points
+            after = {"after_source": points[-1].source_id, "after_key": points[-1].dedupe_key}
 
 
 def put(writing: Writing, observed: Observed) -> tuple[int, int]:

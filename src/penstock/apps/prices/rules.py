@@ -12,7 +12,9 @@ from typing import Any, Final, Literal, get_args
 from urllib.parse import quote
 
 from penstock.engine.source import Figures, figures
+from penstock.engine.words import Duration
 from penstock.errors import InvalidValue
+from penstock.sources.http.secret import shown_url
 from penstock.sources.scrape import FieldSpec, ListingSpec
 
 PriceType = Literal["sold", "ask", "bid"]
@@ -48,8 +50,8 @@ class Rules:
     rate: str | None = "30/min"
     concurrency: int | None = 2
     breaker: str | None = "5 failures / 5 min"
-    cache: str | None = None
-    """How long an answer is kept; None takes the setting."""
+    cache: Duration | None = None
+    """How long an answer is kept; None takes the setting, and 0 keeps none."""
     robots: bool = True
     """Ask robots.txt before each address, and obey it."""
     max_pages: int = 3
@@ -123,15 +125,16 @@ def _require_known(where: str, said: Mapping[str, Any], known: tuple[str, ...]) 
 
 def _template(name: str, value: Any) -> str:
     """An address with places for values, none of them in the name of the server."""
+    shown = shown_url(str(value))
     if not isinstance(value, str) or not _ADDRESS.match(value):
-        raise InvalidValue(name, value, "is no address with a path", hint=_HINT)
+        raise InvalidValue(name, shown, "is no address with a path", hint=_HINT)
     try:
         places = [(place, form, turned) for _, place, form, turned in Formatter().parse(value) if place is not None]
     except ValueError as fault:
-        raise InvalidValue(name, value, f"has a brace too many or too few: {fault}", hint=_HINT) from None
+        raise InvalidValue(name, shown, f"has a brace too many or too few: {fault}", hint=_HINT) from None
     for place, form, turned in places:
         if not place.isidentifier() or form or turned:
-            raise InvalidValue(name, value, f"has the place {place!r}, which is no attribute", hint=_HINT)
+            raise InvalidValue(name, shown, f"has the place {place!r}, which is no attribute", hint=_HINT)
     return value
 
 
@@ -176,9 +179,14 @@ def _pages(name: str, value: Any) -> int:
     return value
 
 
-def _as_said(_: str, value: Any) -> Any:
-    """What the figures of the gate check."""
-    return value or None
+def _limit(_: str, value: Any) -> Any:
+    """A figure that the gate checks. False is none; 0 is not, for nobody means by it that all may pass."""
+    return None if value is False or value == "" else value
+
+
+def _cache(name: str, value: Any) -> Any:
+    """A time that the gate checks; with false, as with 0, nothing is kept."""
+    return 0 if value is False else _limit(name, value)
 
 
 _CHECKS: Final[Mapping[str, Callable[[str, Any], Any]]] = {
@@ -186,10 +194,10 @@ _CHECKS: Final[Mapping[str, Callable[[str, Any], Any]]] = {
     "listing": _listing,
     "price_type": _price_type,
     "price_types": _price_types,
-    "rate": _as_said,
-    "concurrency": _as_said,
-    "breaker": _as_said,
-    "cache": _as_said,
+    "rate": _limit,
+    "concurrency": _limit,
+    "breaker": _limit,
+    "cache": _cache,
     "robots": _switch,
     "max_pages": _pages,
     "drop_params": _names,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+from penstock.apps.addresses import require_public
 from penstock.apps.prices.rules import Rules
 from penstock.engine.payload import canonical
 from penstock.engine.source import source_key
@@ -58,15 +59,17 @@ class PriceSource:
 class Door:
     """The way to one source, behind its gate."""
 
-    def __init__(self, app: Penstock, source: PriceSource) -> None:
+    def __init__(self, app: Penstock, source: PriceSource, policy: Policy) -> None:
         self.revision = source.revision
-        kept = float(Settings.load()["cache_ttl_seconds"])
-        allowed = replace(source.rules.figures(kept), enabled=source.enabled)
+        settings = Settings.load()
+        allowed = replace(source.rules.figures(float(settings["cache_ttl_seconds"])), enabled=source.enabled)
+        self.keep_us = (allowed.cache_ttl_us or 0) if settings["cache_enabled"] else 0
+        """For how long an answer that could be read is kept."""
         self.gate = Source(
             app,
             source.source_id,
             allowed,
-            policy=Policy.for_address(source.rules.url),
+            policy=policy,
             limits=Limits(body_bytes=LARGEST_PAGE_BYTES, wire_bytes=LARGEST_PAGE_BYTES),
             robots=source.rules.robots,
         )
@@ -83,15 +86,16 @@ class Door:
 class Sources:
     """The configured sources of all tenants. Every read of one names its tenant."""
 
-    def __init__(self, app: Penstock, tables: Tables) -> None:
+    def __init__(self, app: Penstock, tables: Tables, private_hosts: str) -> None:
         self._app = app
         self._tables = tables
+        self._policy = Policy(allow=tuple(one.strip() for one in private_hosts.split(",") if one.strip()))
         self._doors: dict[str, Door] = {}
 
     def put(self, tenant: str, name: str, said: Mapping[str, Any], *, actor: str = "app") -> PriceSource:
         """Configure a source, or give it other rules. What cannot be gone by is refused before anything is written."""
         source_id = source_id_of(tenant, name)
-        Rules.from_dict(said)
+        require_public(Rules.from_dict(said).url, self._policy, "PENSTOCK_PRICES_PRIVATE_HOSTS")
 
         def work(writing: Writing) -> None:
             rules = canonical(dict(said), root="rules")
@@ -140,7 +144,7 @@ class Sources:
         if known is None or known.revision != source.revision:
             if len(self._doors) >= DOORS_REMEMBERED:
                 self._doors.clear()
-            known = self._doors[source.source_id] = Door(self._app, source)
+            known = self._doors[source.source_id] = Door(self._app, source, self._policy)
         return known
 
     def _declared(self, source: PriceSource) -> PriceSource:

@@ -19,11 +19,12 @@ from urllib.parse import urlsplit, urlunsplit
 
 from penstock.apps.prices.application import QUEUE, Prices
 from penstock.apps.prices.keys import normalized_title
+from penstock.clock import SECOND
 from penstock.engine.job import Lease
 from penstock.engine.outcome import Bury, Done, Failure, Outcome, RetryLater
 from penstock.engine.payload import clip
 from penstock.engine.retry import PRICES
-from penstock.engine.settlement import LEASE_EXPIRED, Settlement, resolve
+from penstock.engine.settlement import LEASE_EXPIRED, PutBack, Settlement, resolve
 from penstock.engine.transitions import State
 from penstock.redaction import redact
 from penstock.runtime.identity import this_process
@@ -51,6 +52,10 @@ TABLE: Final[dict[tuple[State, bool], Status]] = {
 """From the state of a job, and whether an attempt of it failed, to the document's word."""
 SWEEP_JOBS: Final = 100
 ERROR_BYTES: Final = 2_000
+MOST_STRANGERS: Final = 100
+"""So many jobs of other kinds are passed over in one look for a collection."""
+_NOT_OURS: Final = PutBack("snooze", 30 * SECOND, refund=1, deferral=1, waiting_on="task:unknown")
+"""A job of another kind waits for a worker that knows it, as with every other worker."""
 
 
 def status(state: State, attempts: int, error_code: str | None = None) -> Status:
@@ -93,9 +98,10 @@ class ScrapeWorker:
     def __init__(self, prices: Prices, worker_id: str | None = None) -> None:
         self._store = prices.app.store
         self._jobs = prices.jobs
+        self._task = prices.collect_task.name
         named = worker_id or Settings.load()["worker_name"]
         self._identity = this_process(None if named is None else str(named))
-        self._store.workers.register(self._identity, [QUEUE], [prices.collect_task.name])
+        self._store.workers.register(self._identity, [QUEUE], [self._task])
         self._held: dict[str, Lease] = {}
         """What this worker claimed and has not marked."""
 
@@ -105,13 +111,17 @@ class ScrapeWorker:
         return self._identity.name
 
     def claim_next_pending_job(self) -> dict[str, Any] | None:
-        """Claim the next job that is due, of any tenant, for this worker alone; None where there is none."""
-        leases = self._store.leases.claim(self._identity.id, [QUEUE], 1)
-        if not leases:
-            return None
-        (lease,) = leases
-        self._held[lease.id] = lease
-        return self._jobs.get(lease.tenant, lease.id)
+        """Claim the next collection that is due, of any tenant, for this worker alone; None where there is none."""
+        for _ in range(MOST_STRANGERS):
+            leases = self._store.leases.claim(self._identity.id, [QUEUE], 1)
+            if not leases:
+                break
+            (lease,) = leases
+            if lease.task == self._task:
+                self._held[lease.id] = lease
+                return self._jobs.get(lease.tenant, lease.id)
+            self._store.leases.settle([Settlement(lease, _NOT_OURS)], self._identity.id)
+        return None
 
     def heartbeat(self, job_id: str) -> bool:
         """Say that a job is still worked on; False where it was taken back."""

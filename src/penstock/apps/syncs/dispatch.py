@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from penstock.apps.syncs.errors import ActiveJobExists, TooSoon
+from penstock.apps.tables import Writing
 from penstock.client.context import Context
 from penstock.client.transaction import Tx
 from penstock.clock import SECOND
 from penstock.engine.job import Enqueued
 from penstock.engine.words import spell
 from penstock.errors import DuplicateMismatch, Forbidden, InvalidValue
+from penstock.stores.books import book
 
 if TYPE_CHECKING:
     from penstock.apps.syncs.application import Syncs
     from penstock.apps.syncs.connections import Connection
-    from penstock.apps.tables import Writing
     from penstock.client.principal import Principal
+    from penstock.stores.connection import Connection as DatabaseConnection
 
+PACKAGE: Final = "penstock.apps.syncs"
 PAGE: Final = 200
 MOST_PAGES: Final = 250
 """At most so many connections are dispatched by one slot; the next one goes on."""
 MOST_POLLS: Final = 1_000
+LATE_US: Final = 120 * SECOND
+"""A dispatch that is no later than this does not move the ones after it."""
 KEEP_RUNS_US: Final = 90 * 86_400 * SECOND
 """How long a run is remembered after it was settled: as long as a dead letter that may be requeued."""
 PRUNE_RUNS: Final = 500
@@ -71,22 +77,19 @@ class Dispatch:
         return made.id
 
     def _enqueue(self, found: Connection, correlation_id: str | None, connection: Any) -> Enqueued:
-        """Write the job, and when the connection is due again; the latter only where the transaction is ours."""
-        task, words = self._syncs.sync_task, (found.connector_id, found.external_account_id)
-        if connection is not None:
-            bound = task.using(tenant=found.tenant, correlation_id=correlation_id, connection=connection)
-            handle = bound.enqueue(*words)
-            return Enqueued(handle.id, handle.created)
-        call = task.using(tenant=found.tenant, correlation_id=correlation_id).call(*words)
+        """Write the job and when the connection is due again, together: in the caller's transaction or in our own."""
+        task = self._syncs.sync_task.using(tenant=found.tenant, correlation_id=correlation_id)
+        call = task.call(found.connector_id, found.external_account_id)
+        store = self._syncs.app.store_on(connection)
 
-        def work(writing: Writing) -> Enqueued:
+        def work(on: DatabaseConnection) -> Enqueued:
+            writing = Writing(on, store, partial(book, PACKAGE, on.dialect))
             (made,) = writing.enqueue(call)
             if made.created:
-                named = {"tenant": found.tenant, "connector_id": found.connector_id}
-                writing.each("connections.dispatched", [named])
+                self._put_off(writing, [{"tenant": found.tenant, "connector_id": found.connector_id}])
             return made
 
-        return self._syncs.tables.transact(work)
+        return store.database.transact(work)
 
     def _check(self, found: Connection, principal: Principal, external_account_id: str | None) -> None:
         if external_account_id not in {None, found.external_account_id}:
@@ -103,14 +106,18 @@ class Dispatch:
             raise TooSoon(found.connector_id, plan.name, spell(-(-left // SECOND)))
 
     def _page(self, tx: Tx) -> int:
-        """Enqueue some that are due; each is due again one interval later."""
+        """Enqueue some that are due."""
         writing = self._syncs.tables.on(tx)
         due = writing.run("connections.due", task=self._syncs.sync_task.name, limit=PAGE)
         calls = [self._syncs.sync_task.using(tenant=tenant).call(name, account) for tenant, name, account in due]
         if calls:
             writing.enqueue(*calls)
-            writing.each("connections.dispatched", [{"tenant": row[0], "connector_id": row[1]} for row in due])
+            self._put_off(writing, [{"tenant": row[0], "connector_id": row[1]} for row in due])
         return len(due)
+
+    def _put_off(self, writing: Writing, named: list[dict[str, str]]) -> None:
+        """Each is due again one interval later."""
+        writing.each("connections.dispatched", named, late_us=LATE_US)
 
     def _watch(self, tx: Tx) -> int:
         """See to it that every workspace with runs under way is polled, whatever became of its poll."""

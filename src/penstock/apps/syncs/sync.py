@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from penstock.apps.syncs import runs as books
@@ -57,7 +58,8 @@ class Sync:
         ):
             started = await self._trigger(ctx, airbyte, connection, number)
         await ctx.acommit(f"begun:{number}", self._write_begun, ctx, connection, number, started)
-        return Snooze(min(LOOK_AGAIN_SECONDS, self._syncs.limits.longest_seconds), _gate(started.run_id))
+        wait = min(LOOK_AGAIN_SECONDS, self._syncs.limits.longest_seconds)
+        return Snooze(0 if started.status in TERMINAL else wait, _gate(started.run_id))
 
     async def _keep_apart(self, ctx: Context, connection: Connection) -> None:
         """Wait where the connection was triggered a moment ago. Its one active job is the only one to ask."""
@@ -70,13 +72,15 @@ class Sync:
             raise Throttled(message, after=left, gate=f"spacing:{connection.connector_id}")
 
     async def _trigger(self, ctx: Context, airbyte: Airbyte, connection: Connection, number: int) -> Started:
-        """Start the sync once, whatever becomes of the request. A refusal is recorded too: nobody need look for it."""
-        after = connection.last_run_id
-        if after is None:
-            after = await ctx.aeffect("look", _newest_id, airbyte, connection.airbyte_id, key=f"look:{number}")
+        """Start the sync once, whatever becomes of the request. A refusal is recorded too: nobody need look for it.
+
+        Just before the request the newest run that is over is recorded: only a newer one can be what it began.
+        """
+        look = partial(ctx.aeffect, "look", _newest_id, airbyte, connection.airbyte_id, key=f"look:{number}")
         refused: list[RunError] = []
 
         async def start() -> Started:
+            after: int = await look(verify=lambda _: False)  # anew: what ended since the last try is not ours
             try:
                 job = await airbyte.atrigger(connection.airbyte_id, after=after)
             except RunError as error:
@@ -87,7 +91,7 @@ class Sync:
             return Started(job.id, job.status, job.adopted)
 
         async def recover(_: str) -> Started | None:
-            job = await airbyte.afind(connection.airbyte_id, after=after)
+            job = await airbyte.afind(connection.airbyte_id, after=await look())
             return Started(job.id, job.status, adopted=True) if job else None
 
         started = await ctx.aeffect(

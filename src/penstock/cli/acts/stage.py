@@ -16,8 +16,8 @@ import penstock
 from penstock.apps import APPLICATIONS
 from penstock.apps.application import application
 from penstock.cli.acts.act import World
+from penstock.cli.acts.place import place
 from penstock.client.app import Penstock
-from penstock.engine.ids import new_id
 from penstock.engine.transitions import State
 from penstock.errors import PenstockError
 from penstock.runtime.supervisor import SUPERVISOR_VARIABLE
@@ -26,10 +26,13 @@ from penstock.stores import migrations
 from penstock.stores.listing import PAGE_LIMIT, JobFilter
 from penstock.stores.opening import open_database
 
+TENANT: Final = "acme"
 QUEUES: Final = "brands,syncs,brief,prices,documents,documents-upkeep"
 PATIENCE_SECONDS: Final = 90.0
 """After this long a demo that should take half a minute has failed."""
 LOOK_EVERY_SECONDS: Final = 0.1
+ARRIVE_SECONDS: Final = 0.2
+"""So long after a worker was stopped, what it had sent has arrived at the database."""
 _OURS: Final = (
     "PENSTOCK_",
     "DATABASE_URL",
@@ -81,12 +84,18 @@ class Stage:
         return worker
 
     def kill(self, name: str) -> int:
-        """Kill a worker as hard as it goes, and return how many jobs it held."""
-        worker = self._workers.pop(name)
-        worker.kill()
-        worker.wait()
+        """Kill a worker as hard as it goes, and return how many jobs it held.
+
+        It is stopped first, so that they are counted before anybody can take one back.
+        """
+        worker = self._workers[name]
+        worker.send_signal(signal.SIGSTOP)
+        time.sleep(ARRIVE_SECONDS)
         running = JobFilter(tenant=self.world.tenant, state=State.RUNNING)
         held = self.world.app.store.listing.page(running, limit=PAGE_LIMIT).jobs
+        worker.kill()
+        worker.wait()
+        del self._workers[name]
         return sum(job.lease_owner == name for job in held)
 
     def stop(self) -> None:
@@ -126,17 +135,15 @@ class Stage:
 
 @contextmanager
 def stage(folder: Path, said_database: str | None) -> Iterator[Stage]:
-    """Set the stage: on a fresh SQLite file, or on the database that was named, whose tables are brought up to date."""
-    url = said_database or f"sqlite:///{folder}/penstock.db"
-    tenant = "acme" if said_database is None else f"acme-{new_id()[-6:]}"
-    with Sandbox() as sandbox:
+    """Set the stage, in a place of its own: an SQLite file, or a schema of the PostgreSQL that was named."""
+    with place(folder, said_database) as url, Sandbox() as sandbox:
         environment = _environment(sandbox, folder)
         with _as_it_is_for_the_workers(environment):
             _migrate(url)
             app = Penstock(url)
             for name in APPLICATIONS:
                 application(name, app)
-            set_up = Stage(World(app, sandbox, folder, tenant), url, environment)
+            set_up = Stage(World(app, sandbox, folder, TENANT), url, environment)
             try:
                 yield set_up
             finally:
@@ -159,6 +166,7 @@ def _environment(sandbox: Sandbox, folder: Path) -> dict[str, str]:
         "AIRBYTE_CLIENT_SECRET": "demo",
         "PENSTOCK_BRIEF_PRIVATE_HOSTS": _HERE,
         "PENSTOCK_DOCUMENTS_PRIVATE_HOSTS": _HERE,
+        "PENSTOCK_PRICES_PRIVATE_HOSTS": _HERE,
         "PENSTOCK_DOCUMENTS_FOLDER": str(folder / "content"),
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -55,8 +56,10 @@ def _parts(folder: Path) -> Iterator[Path]:
 
 
 def _read(part: Path, now: float) -> Orphan | None:
-    files = [path.stat() for path in (part, record_path(part)) if path.exists()]
-    if not files:
+    """A part as it stands; None where its job took it away between two looks."""
+    body, head = _stat(part), _stat(record_path(part))
+    written = [one.st_mtime for one in (body, head) if one is not None]
+    if not written:
         return None
     record = Record.read(record_path(part))
     return Orphan(
@@ -64,6 +67,13 @@ def _read(part: Path, now: float) -> Orphan | None:
         job_key=record.job_key if record else "",
         fence=fence_of(part) or 0,
         url=record.url if record else "",
-        bytes=part.stat().st_size if part.exists() else 0,
-        idle_seconds=now - max(stat.st_mtime for stat in files),
+        bytes=body.st_size if body else 0,
+        idle_seconds=now - max(written),
     )
+
+
+def _stat(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None

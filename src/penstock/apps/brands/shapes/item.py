@@ -21,7 +21,12 @@ LONGEST_LINE_BYTES: Final = 1_000
 MOST_LISTED: Final = 100
 LARGEST_COUNT: Final = 2**53
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_EARLIEST: Final = (datetime(1980, 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
+_LATEST: Final = (datetime(2100, 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
+"""A date before or after them is none of a post, whatever its form."""
 _ISO: Final = re.compile(r"(?:19[89]|20\d)\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3,6})?Z", re.ASCII)
+_UNITS: Final = ((SECOND, 1e11), (SECOND // 1000, 1e14), (1, LARGEST_COUNT))
+"""What a number counts, in microseconds, and up to where it is taken for that."""
 _LINK: Final = re.compile(r"https?://[^\s<>\"']{4,2000}")
 
 
@@ -132,25 +137,27 @@ def moment(value: object) -> Instant | None:
     """When something was published; None where nothing is said, and unfit where it cannot be understood."""
     if value is None or value == "":
         return None
-    if isinstance(value, str):
-        read = _exact(value) or read_date(value)[0]
-        if read is not None:
-            return (read - _EPOCH) // timedelta(microseconds=1)
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < LARGEST_COUNT:
-        return _since_epoch(value)
-    raise Unfit("unreadable_date", f"its date is {str(value)[:80]!r}")
+    found = _written(value) if isinstance(value, str) else _since_epoch(value)
+    if found is None or not _EARLIEST <= found < _LATEST:
+        raise Unfit("unreadable_date", f"its date is {str(value)[:80]!r}")
+    return found
 
 
-def _exact(value: str) -> datetime | None:
-    """A date as most actors write it, by the shortest way; None where it takes a longer look."""
+def _written(value: str) -> Instant | None:
+    """A date in words: as most actors write it by the shortest way, any other by a longer look."""
+    read = None
     with suppress(ValueError):
-        return datetime.fromisoformat(value) if _ISO.fullmatch(value) else None
-    return None
+        read = datetime.fromisoformat(value) if _ISO.fullmatch(value) else None
+    read = read or read_date(value)[0]
+    return None if read is None else (read - _EPOCH) // timedelta(microseconds=1)
 
 
-def _since_epoch(value: float) -> Instant:
-    """Seconds or milliseconds, by their size: no post is of the year 5000, nor of January 1970."""
-    return round(value * (SECOND // 1000 if value > 1e11 else SECOND))  # noqa: PLR2004  between the two
+def _since_epoch(value: object) -> Instant | None:
+    """Seconds, milliseconds or microseconds, by their size: no post is of the year 5000, nor of the early seventies."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < LARGEST_COUNT:
+        return None
+    unit = next(unit for unit, largest in _UNITS if value < largest)
+    return round(value * unit)
 
 
 def require_content(item: Mapping[str, Any]) -> None:

@@ -12,7 +12,7 @@ from typing import Final
 from penstock.apps.brief.clustering.profile import Profile
 from penstock.apps.brief.clustering.sketch import resemble
 
-JOIN_AT: Final = 0.26
+JOIN_AT: Final = 0.24
 """From this nearness on, an article tells of the event."""
 SHARE_OF_ALL: Final = 0.7
 """How much the likeness to all articles of an event together counts beside that to the one most alike."""

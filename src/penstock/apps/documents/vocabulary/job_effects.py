@@ -7,8 +7,7 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from penstock.apps.documents.vocabulary.session import required, transaction
-from penstock.engine.job import DEFAULT_TENANT
+from penstock.apps.documents.vocabulary.session import required, tenants, transaction
 from penstock.engine.payload import EFFECT_LIMIT_BYTES, check
 from penstock.errors import EffectUnknown
 
@@ -38,10 +37,12 @@ def run_effect(conn: sqlite3.Connection, job_id: str, kind: str, opkey: str, eff
 
 
 def get_effect_result(conn: sqlite3.Connection, opkey: str) -> Any:
-    """What came of an effect; None where it was not done."""
+    """What came of an effect of a job that this connection leased or planned; None where it was not done."""
     with transaction(conn) as store:
-        known = store.effects.find(DEFAULT_TENANT, opkey)
-    return None if known is None or known.result is None else json.loads(known.result)
+        found = [store.effects.find(tenant, opkey) for tenant in tenants(conn)]
+    done = (known.result for known in found if known is not None and known.result is not None)
+    result = next(done, None)
+    return None if result is None else json.loads(result)
 
 
 def _is_passing(result: object) -> bool:

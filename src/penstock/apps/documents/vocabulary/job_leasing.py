@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import sqlite3
 from typing import Any, Final
@@ -20,10 +21,14 @@ from penstock.stores.books import book
 from penstock.stores.store import Store
 
 REAP_LIMIT: Final = 100
+MOST_STRANGERS: Final = 100
+"""So many jobs of other kinds are passed over in one look for a document."""
 _KEYS: Final = (
     "job_id", "work_id", "artifact_id", "canonical_url", "state", "idempotency_key", "attempts", "lease_owner",
     "lease_until",
 )  # fmt: skip
+_NOT_OURS: Final = PutBack("snooze", 30 * SECOND, refund=1, deferral=1, waiting_on="task:unknown")
+"""A job that is no document waits for a worker that knows it, as with every other worker."""
 _FAILED: Final = Failure("Failed", "failed", "the worker moved the document to FAILED")
 _ENDINGS: Final[dict[str, Step]] = {
     "INDEXED": Finish(State.SUCCEEDED),
@@ -36,14 +41,13 @@ def lease_next_job(conn: sqlite3.Connection, owner: str, ttl_s: float = 120) -> 
     """Take the next job that is due, for so long, or None. Leases that ran out are taken back first."""
     with transaction(conn) as store:
         store.leases.reap(REAP_LIMIT)
-        leases = store.leases.claim(_worker_of(conn, store, owner), (QUEUE,), 1)
-        if not leases:
+        lease = _claim(conn, store, owner)
+        if lease is None:
             return None
-        lease = leases[0]
         lasting = {"id": lease.id, "fence": lease.fence, "lease_us": round(ttl_s * SECOND)}
         conn.execute(entry("last"), lasting)
         hold(conn, owner, lease)
-        job = dict(zip(_KEYS, rows(conn, entry("job"), {"job_id": lease.id})[0], strict=True))
+        (job,) = _documents(conn, lease)
     remember(lease.id, lease.job_key)
     return job
 
@@ -70,12 +74,38 @@ def release_lease(conn: sqlite3.Connection, job_id: str, owner: str) -> bool:
         stage = store.effects.stage(lease.tenant, lease.job_key) or DOCUMENTS.start
         step = _step(stage, lease)
         accepted = bool(store.leases.settle([Settlement(lease, step)], owner))
-        if accepted and stage == DOCUMENTS.failed and isinstance(step, PutBack):
+        if accepted and stage == DOCUMENTS.failed:
             _begin_again(store, lease)
         if accepted and stage in _ENDINGS:
-            conn.execute(entry("end"), {"tenant": lease.tenant, "key": lease.job_key, "outcome": stage})
+            conn.execute(entry("end"), {"tenant": lease.tenant, "key": _artifact(lease), "outcome": stage})
         let_go(conn, job_id)
     return accepted
+
+
+def _claim(conn: sqlite3.Connection, store: Store, owner: str) -> Lease | None:
+    """The next document that is due; what is none is left to others."""
+    worker_id = _worker_of(conn, store, owner)
+    for _ in range(MOST_STRANGERS):
+        leases = store.leases.claim(worker_id, (QUEUE,), 1)
+        if not leases:
+            return None
+        if _documents(conn, leases[0]):
+            return leases[0]
+        store.leases.settle([Settlement(leases[0], _NOT_OURS)], owner)
+    return None
+
+
+def _documents(conn: sqlite3.Connection, lease: Lease) -> list[dict[str, Any]]:
+    """The document that a job brings; none where it is a job of another kind."""
+    if lease.task != TASK:
+        return []
+    asked = {"tenant": lease.tenant, "key": _artifact(lease), "job_id": lease.id}
+    return [dict(zip(_KEYS, row, strict=True)) for row in rows(conn, entry("job"), asked)]
+
+
+def _artifact(lease: Lease) -> str:
+    """The key of the artefact that a job is about; that of the job is another one where it repairs something."""
+    return str(json.loads(lease.args)["artifact"])
 
 
 def _step(stage: str, lease: Lease) -> Step:
@@ -86,7 +116,7 @@ def _step(stage: str, lease: Lease) -> Step:
 
 
 def _begin_again(store: Store, lease: Lease) -> None:
-    """A document that failed and has runs left starts a new generation; what the ledger holds is not done again."""
+    """Start a new generation of a document that failed, for its next run. What the ledger holds is not done again."""
     effects = book("penstock.stores", "sqlite", "effects")
     named = {"tenant": lease.tenant, "job_key": lease.job_key}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
+from penstock.apps.documents.identity import shown_url
 from penstock.apps.documents.names import name_of_url
 from penstock.apps.documents.vocabulary.idempotency import job_key, remember
 from penstock.apps.documents.vocabulary.session import PACKAGE, QUEUE, TASK, transaction
@@ -21,8 +22,8 @@ def plan_job_if_absent(conn: sqlite3.Connection, work_id: str, artifact_id: str,
     key = job_key(work_id, artifact_id, canonical_url)
     planned = {
         "key": key, "work_id": work_id, "artifact_id": artifact_id, "canonical_url": canonical_url,
-        "url": canonical_url, "name": name_of_url(canonical_url), "title": None, "expected_sha256": None,
-        "expected_bytes": None, "expected_kind": None,
+        "shown_url": shown_url(canonical_url), "url": canonical_url, "name": name_of_url(canonical_url), "title": None,
+        "expected_sha256": None, "expected_bytes": None, "expected_kind": None,
     }  # fmt: skip
     said = canonical({"artifact": key})
     job = NewJob(new_id(), TASK, said, queue=QUEUE, max_attempts=DOCUMENTS.attempts, job_key=key, facts=said)

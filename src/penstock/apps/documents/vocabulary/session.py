@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from penstock.clock import clock_from_environment
-from penstock.engine.job import Lease
+from penstock.engine.job import DEFAULT_TENANT, Lease
 from penstock.errors import LeaseLost, Refused
 from penstock.stores.books import book
 from penstock.stores.borrowed import borrow
@@ -23,6 +23,8 @@ TASK: Final = "documents.fetch"
 _HELD: Final = """create temp table if not exists documents_held (
     job_id text not null primary key, owner text not null, lease text not null) without rowid"""
 """In the temporary part of the connection: it is gone with the connection, and nobody else can see it."""
+_TENANTS: Final = "create temp table if not exists documents_tenants (tenant text not null unique)"
+"""Whose jobs this connection has leased, the last one with the highest row."""
 
 
 @contextmanager
@@ -65,6 +67,8 @@ def hold(conn: sqlite3.Connection, owner: str, lease: Lease) -> None:
     conn.execute(_HELD)
     held = {"job_id": lease.id, "owner": owner, "lease": json.dumps(lease)}
     conn.execute("insert or replace into temp.documents_held values (:job_id, :owner, :lease)", held)
+    conn.execute(_TENANTS)
+    conn.execute("insert or replace into temp.documents_tenants values (:tenant)", {"tenant": lease.tenant})
 
 
 def held(conn: sqlite3.Connection, job_id: str, owner: str | None = None) -> Lease | None:
@@ -73,6 +77,13 @@ def held(conn: sqlite3.Connection, job_id: str, owner: str | None = None) -> Lea
     asked = "select lease from temp.documents_held where job_id = :job_id and (:owner is null or owner = :owner)"
     found = rows(conn, asked, {"job_id": job_id, "owner": owner})
     return Lease(*json.loads(found[0][0])) if found else None
+
+
+def tenants(conn: sqlite3.Connection) -> list[str]:
+    """Whose jobs this connection has to do with: those it leased, the last one first, and those it plans."""
+    conn.execute(_TENANTS)
+    leased = rows(conn, "select tenant from temp.documents_tenants order by rowid desc")
+    return list(dict.fromkeys([*(tenant for (tenant,) in leased), DEFAULT_TENANT]))
 
 
 def required(conn: sqlite3.Connection, job_id: str, verb: str) -> Lease:

@@ -21,9 +21,12 @@ join penstock_jobs j on j.id = r.job_id
 where r.tenant = :tenant and r.brand_id = :brand_id::uuid;
 
 -- name: under_way
--- Runs that are paid for and may still go on.
-select apify_run_id from brands_runs
-where tenant = :tenant and brand_id = :brand_id::uuid and finished_at is null and apify_run_id is not null;
+-- Runs that are paid for, or may be, and may still go on.
+select tenant, id, brand_id, connection_id, job_id, actor, input, input_hash, marked, taken_over, cap, status,
+       apify_run_id, dataset_id, dataset_items, truncated, raw_item_count, normalized_created, normalized_updated,
+       quarantined, usage_usd, error, error_class, requested_at, started_at, fetched_at, normalized_at, finished_at
+from brands_runs
+where tenant = :tenant and brand_id = :brand_id::uuid and finished_at is null;
 
 -- name: raw_items
 delete from brands_raw_items where ctid = any (array(

@@ -88,6 +88,8 @@ create table brands_runs (
     actor              text    not null,
     input              text    not null,
     input_hash         text    not null,
+    marked             boolean not null,              -- its id went along in the input
+    taken_over         boolean not null default false, -- another job ordered it, and may have begun it
     cap                integer not null check (cap > 0),
     status             text    not null,              -- ORDERED, then Apify's own word, or TIMED_OUT where we gave up
     apify_run_id       text,

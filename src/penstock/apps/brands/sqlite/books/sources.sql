@@ -1,7 +1,7 @@
 -- What a compile wants of its sources, and what became of each, on SQLite.
 
 -- name: want
--- Once each; a compile that is tried again wants those anew that failed.
+-- Once each; a compile that is tried again wants those anew that failed, or that nobody told of.
 insert into brands_compile_sources (
     tenant, compile_run_id, connection_id, brand_id, source, job_id, outcome, reason, recorded_at)
 select :tenant, :compile_run_id, told.connection_id, :brand_id, told.source, told.job_id, told.outcome, told.reason,
@@ -10,7 +10,7 @@ from told where true
 on conflict (tenant, compile_run_id, connection_id) do update
     set job_id = excluded.job_id, outcome = excluded.outcome, reason = excluded.reason,
         recorded_at = excluded.recorded_at, error = null, error_class = null
-    where brands_compile_sources.outcome = 'failed';
+    where brands_compile_sources.outcome is null or brands_compile_sources.outcome = 'failed';
 
 -- name: record
 -- Once: a later word about the same source changes nothing.

@@ -38,10 +38,13 @@ where a.tenant = :tenant and a.id = told.id and a.feed_id = :feed_id and a.conte
 returning a.id;
 
 -- name: unplaced
--- The next articles that this version of clustering has not placed, in the one order that holds everywhere.
-select id, title, text, at from brief_articles
-where tenant = :tenant and placed is distinct from :version
-order by at, id limit :limit;
+-- The next articles that have no link of this version, in the one order that holds everywhere. Most were last placed
+-- by it, which the index says already; the others may have been, before another version placed them.
+select a.id, a.title, a.text, a.at from brief_articles a
+where a.tenant = :tenant and a.placed is distinct from :version
+  and not exists (select 1 from brief_links l
+                  where l.tenant = a.tenant and l.version = :version and l.article_id = a.id)
+order by a.at, a.id limit :limit;
 
 -- name: placed
 update brief_articles a set placed = :version
@@ -49,34 +52,37 @@ from unnest(:article_id::text[]) as told (article_id)
 where a.tenant = :tenant and a.id = told.article_id;
 
 -- name: tenants_with_unplaced
-select distinct tenant from brief_articles
-where placed is distinct from :version and tenant > :after order by tenant limit :limit;
+select distinct a.tenant from brief_articles a
+where a.placed is distinct from :version and a.tenant > :after
+  and not exists (select 1 from brief_links l
+                  where l.tenant = a.tenant and l.version = :version and l.article_id = a.id)
+order by a.tenant limit :limit;
 
 -- name: news
--- What was placed and has been in no brief yet, with its event and its feed, the oldest first.
+-- What was placed and has been in no brief yet, with its event and its feed, the newest first.
 select l.cluster_id, a.id, a.title, a.text, a.link, a.at, a.feed_id, coalesce(f.name, a.feed_id),
        coalesce(f.weight, 1.0), l.duplicate_of is not null
 from brief_articles a
 join brief_links l on l.tenant = a.tenant and l.version = :version and l.article_id = a.id
 left join brief_feeds f on f.tenant = a.tenant and f.id = a.feed_id
 where a.tenant = :tenant and a.briefed_on is null
-order by a.at, a.id limit :limit;
+order by a.at desc, a.id desc limit :limit;
 
 -- name: told_before
--- How many articles of the events that are in the news were in earlier briefs.
+-- How many articles of the events that are in the news were told of in earlier briefs.
 select l.cluster_id, count(*)
 from brief_links l
 join brief_articles a on a.tenant = l.tenant and a.id = l.article_id
-where l.tenant = :tenant and l.version = :version and a.briefed_on is not null and l.cluster_id in (
+where l.tenant = :tenant and l.version = :version and a.shown and l.cluster_id in (
     select n.cluster_id from brief_articles f
     join brief_links n on n.tenant = f.tenant and n.version = :version and n.article_id = f.id
     where f.tenant = :tenant and f.briefed_on is null)
 group by l.cluster_id;
 
 -- name: brief
--- They are told of now. What another brief took meanwhile does not come back.
-update brief_articles a set briefed_on = :day
-from unnest(:article_id::text[]) as told (article_id)
+-- They are in a brief now, shown or not. What another brief took meanwhile does not come back.
+update brief_articles a set briefed_on = :day, shown = told.shown
+from unnest(:article_id::text[], :shown::bool[]) as told (article_id, shown)
 where a.tenant = :tenant and a.id = told.article_id and a.briefed_on is null
 returning a.id;
 

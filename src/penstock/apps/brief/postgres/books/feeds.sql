@@ -39,13 +39,13 @@ returning id;
 -- name: answered
 -- The server answered, and all that it said is written. A body that is as before leaves what is known of it.
 update brief_feeds
-set checked_at = penstock_now(:now::bigint), due_at = penstock_now(:now::bigint) + :rest_us::bigint, failures = 0,
-    last_error = null, updated_at = penstock_now(:now::bigint),
+set checked_at = penstock_now(:now::bigint), due_at = penstock_now(:now::bigint) + coalesce(:rest_us::bigint, rest_us),
+    failures = 0, last_error = null, updated_at = penstock_now(:now::bigint),
     changed_at = case when :body_hash::text is null then changed_at else penstock_now(:now::bigint) end,
     etag = case when :body_hash::text is null then etag else :etag::text end,
     last_modified = case when :body_hash::text is null then last_modified else :last_modified::text end,
     format = coalesce(:format::text, format), warnings = coalesce(:warnings::text, warnings),
-    body_hash = coalesce(:body_hash::text, body_hash)
+    body_hash = coalesce(:body_hash::text, body_hash), rest_us = coalesce(:rest_us::bigint, rest_us)
 where tenant = :tenant and id = :id;
 
 -- name: failed

@@ -18,6 +18,7 @@ create table brief_feeds (
     failures       integer not null default 0,     -- in a row
     last_error     text,
     last_failed_at bigint,
+    rest_us        bigint  not null default 0,     -- for how long its last body asked to be left alone
     created_at     bigint  not null,
     updated_at     bigint  not null,
     primary key (tenant, id)
@@ -40,7 +41,8 @@ create table brief_articles (
     content_hash  text    not null,
     edits         integer not null default 0,
     placed        text collate "C",                 -- the version of clustering that last placed it
-    briefed_on    text collate "C",                 -- the day of the brief that told of it
+    briefed_on    text collate "C",                 -- the day of the brief that it is in
+    shown         boolean not null default false,  -- which told of its event, and did not leave it out
     seen_at       bigint  not null,
     updated_at    bigint  not null,
     primary key (tenant, id)

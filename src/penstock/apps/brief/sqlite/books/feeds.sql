@@ -37,12 +37,12 @@ returning id;
 -- name: answered
 -- The server answered, and all that it said is written. A body that is as before leaves what is known of it.
 update brief_feeds
-set checked_at = :now, due_at = :now + :rest_us, failures = 0, last_error = null, updated_at = :now,
+set checked_at = :now, due_at = :now + coalesce(:rest_us, rest_us), failures = 0, last_error = null, updated_at = :now,
     changed_at = case when :body_hash is null then changed_at else :now end,
     etag = case when :body_hash is null then etag else :etag end,
     last_modified = case when :body_hash is null then last_modified else :last_modified end,
     format = coalesce(:format, format), warnings = coalesce(:warnings, warnings),
-    body_hash = coalesce(:body_hash, body_hash)
+    body_hash = coalesce(:body_hash, body_hash), rest_us = coalesce(:rest_us, rest_us)
 where tenant = :tenant and id = :id;
 
 -- name: failed

@@ -18,6 +18,7 @@ create table brief_feeds (
     failures       integer not null default 0,     -- in a row
     last_error     text,
     last_failed_at integer,
+    rest_us        integer not null default 0,     -- for how long its last body asked to be left alone
     created_at     integer not null,
     updated_at     integer not null,
     primary key (tenant, id)
@@ -40,7 +41,8 @@ create table brief_articles (
     content_hash  text    not null,
     edits         integer not null default 0,
     placed        text,                            -- the version of clustering that last placed it
-    briefed_on    text,                            -- the day of the brief that told of it
+    briefed_on    text,                            -- the day of the brief that it is in
+    shown         integer not null default 0,      -- which told of its event, and did not leave it out
     seen_at       integer not null,
     updated_at    integer not null,
     primary key (tenant, id)

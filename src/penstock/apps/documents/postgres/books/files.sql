@@ -37,9 +37,15 @@ where tenant = :tenant and sha256 = :sha256 and missing_at is null
 returning key;
 
 -- name: forget_lost
--- Another content came in the place of one that was lost: nobody waits for the old one any more.
-delete from documents_files
-where tenant = :tenant and key = :key and sha256 <> :sha256 and missing_at is not null;
+-- Another content came in the place of one that was lost: nobody waits for the old one any more. Files that said the
+-- same as that one were not indexed for its sake: the reconciler finds them, and has them indexed.
+with gone as (
+    delete from documents_files
+    where tenant = :tenant and key = :key and sha256 <> :sha256 and missing_at is not null
+    returning sha256
+)
+update documents_files set same_as = null, text_sha256 = null, indexed_at = null
+where tenant = :tenant and missing_at is null and same_as in (select sha256 from gone);
 
 -- name: search
 -- Files that have all of these words; one with a star at its end stands for those that begin with it.

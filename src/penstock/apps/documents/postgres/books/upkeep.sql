@@ -1,7 +1,7 @@
 -- What the reconciler and the watch ask on PostgreSQL.
 
 -- name: stale_leases
-select id, tenant from penstock_jobs
+select id, fence, tenant from penstock_jobs
 where state = 'running' and lease_expires_at < penstock_now(:now::bigint) and task = 'documents.fetch'
 order by lease_expires_at limit :limit;
 
@@ -23,32 +23,45 @@ where j.task = 'documents.fetch' and j.fence > 0 and e.name = 'STREAM' and e.sta
 select 1 from penstock_jobs where id = :job_id::uuid;
 
 -- name: odd
--- Artefacts that no path leads to: the job succeeded and nothing came, the job is gone, or what came is not on record.
+-- Artefacts that no path leads to: the job succeeded and nothing came, there is none, or what came is not on record.
+-- A key outlives its job: one whose job is gone from the history as well had failed, or was cancelled, and stays so.
 select a.tenant, a.key,
        case when a.outcome is not null then 'not_on_record'
-            when h.id is null then 'without_job' else 'without_outcome' end
+            when k.job_id is null then 'without_job' else 'without_outcome' end
 from documents_artifacts a
-left join penstock_keys k on k.tenant = a.tenant and k.kind = 'job_key' and k.task = '' and k.key = a.key
-left join penstock_jobs j on j.id = coalesce(a.repair_id, k.job_id)
-left join penstock_history h on h.id = coalesce(a.repair_id, k.job_id)
+left join penstock_keys k
+    on k.tenant = a.tenant and k.kind = 'job_key' and k.task = '' and k.key = coalesce(a.repair_key, a.key)
+left join penstock_jobs j on j.id = k.job_id
+left join penstock_history h on h.id = k.job_id
 left join documents_files f on f.tenant = a.tenant and f.sha256 = a.sha256
 where j.id is null and (
         (a.sha256 is not null and f.id is null)
-     or (a.outcome is null and h.id is null)
+     or (a.outcome is null and k.job_id is null)
      or (a.outcome is null and h.state in ('succeeded', 'skipped') and not exists (
             select 1 from penstock_stages s
             where s.tenant = a.tenant and s.job_key = h.job_key
               and s.stage in ('INDEXED', 'DEDUPED', 'SKIPPED_DUPLICATE'))))
 order by a.tenant, a.key limit :limit;
 
+-- name: not_indexed
+-- Files that documents point to and no search finds: the job that was to index them is over.
+select distinct f.tenant, f.sha256
+from documents_files f
+join documents_artifacts d on d.tenant = f.tenant and d.sha256 = f.sha256 and d.outcome is not null
+left join documents_artifacts a on a.tenant = f.tenant and a.key = f.key
+left join penstock_keys k
+    on k.tenant = a.tenant and k.kind = 'job_key' and k.task = '' and k.key = coalesce(a.repair_key, a.key)
+left join penstock_jobs j on j.id = k.job_id
+where f.indexed_at is null and f.missing_at is null and j.id is null
+order by f.tenant, f.sha256 limit :limit;
+
 -- name: pulse
--- When documents were last reconciled, how many workers began since, and how many leases were lost of late.
+-- When documents were last reconciled, and how many leases were lost of late.
 select max(at) filter (where name = 'documents.reconciled'),
-       count(*) filter (where name = 'worker.started' and at > r.last),
        count(*) filter (where name = 'job.lease_expired'
                         and at > greatest(r.last, penstock_now(:now::bigint) - :burst_us::bigint))
 from penstock_events, (
     select coalesce(max(at), 0) as last from penstock_events
     where at > penstock_now(:now::bigint) - :window_us::bigint and name = 'documents.reconciled') r
 where at > penstock_now(:now::bigint) - :window_us::bigint
-  and name in ('documents.reconciled', 'worker.started', 'job.lease_expired');
+  and name in ('documents.reconciled', 'job.lease_expired');

@@ -6,6 +6,7 @@ create table documents_artifacts (
     work_id         text    not null,
     artifact_id     text    not null,
     canonical_url   text    not null,           -- by which it is known
+    shown_url       text    not null,           -- the same as people may see it
     canon_version   integer not null,           -- of the rules that made it
     url             text    not null,           -- where it is fetched, signature and all
     name            text    not null,           -- a file name that leads nowhere else
@@ -17,7 +18,7 @@ create table documents_artifacts (
     sha256          text,                       -- of what came
     outcome         text check (outcome in ('INDEXED', 'DEDUPED', 'SKIPPED_DUPLICATE')),
     duplicate_of    text,                       -- the key of the first with the same bytes, or the same text
-    repair_id       uuid,                       -- the job that fetches it again, where its file was lost
+    repair_key      text,                       -- the job key of what fetches it again, where its file was lost
     planned_at      bigint  not null,
     updated_at      bigint  not null,
     primary key (tenant, key)
@@ -46,13 +47,14 @@ create table documents_files (
 create unique index documents_files_content on documents_files (tenant, sha256);
 create index documents_files_text on documents_files (tenant, text_sha256) where text_sha256 is not null;
 create index documents_files_newest on documents_files (tenant, stored_at);
+create index documents_files_unread on documents_files (tenant, sha256) where indexed_at is null;
 create index documents_files_words on documents_files using gin (words);
 
 -- The jobs of documents in the words of the document, so that its queries run.
 create view artifact_jobs as
-select coalesce(a.repair_id, k.job_id) as job_id, a.work_id, a.artifact_id, a.canonical_url,
-       case when h.state in ('dead', 'cancelled') then 'FAILED'
-            when a.outcome is not null then a.outcome
+select k.job_id, a.work_id, a.artifact_id, a.shown_url as canonical_url,
+       case when a.outcome is not null then a.outcome
+            when h.state in ('dead', 'cancelled') then 'FAILED'
             when j.state = 'running' and coalesce(s.stage, 'PLANNED') = 'PLANNED' then 'LEASED'
             when j.id is null and h.id is null then 'FAILED'
             else coalesce(s.stage, 'PLANNED') end as state,
@@ -64,9 +66,10 @@ select coalesce(a.repair_id, k.job_id) as job_id, a.work_id, a.artifact_id, a.ca
        to_timestamp(greatest(a.updated_at, coalesce(j.updated_at, h.updated_at)) / 1e6) as updated_at,
        a.key as idempotency_key, a.sha256, a.duplicate_of, a.tenant
 from documents_artifacts a
-left join penstock_keys k on k.tenant = a.tenant and k.kind = 'job_key' and k.task = '' and k.key = a.key
-left join penstock_jobs j on j.id = coalesce(a.repair_id, k.job_id)
-left join penstock_history h on h.id = coalesce(a.repair_id, k.job_id)
+left join penstock_keys k
+    on k.tenant = a.tenant and k.kind = 'job_key' and k.task = '' and k.key = coalesce(a.repair_key, a.key)
+left join penstock_jobs j on j.id = k.job_id
+left join penstock_history h on h.id = k.job_id
 left join penstock_workers w on w.id = j.worker_id
 left join penstock_stages s on s.tenant = a.tenant and s.job_key = coalesce(j.job_key, h.job_key) and s.generation = (
     select max(generation) from penstock_stages

@@ -40,7 +40,12 @@ where tenant = :tenant and sha256 = :sha256 and missing_at is null
 returning key;
 
 -- name: forget_lost
--- Another content came in the place of one that was lost: nobody waits for the old one any more.
+-- Another content came in the place of one that was lost: nobody waits for the old one any more. Files that said the
+-- same as that one were not indexed for its sake: the reconciler finds them, and has them indexed.
+update documents_files set same_as = null, text_sha256 = null, indexed_at = null
+where tenant = :tenant and missing_at is null and same_as in (
+    select sha256 from documents_files
+    where tenant = :tenant and key = :key and sha256 <> :sha256 and missing_at is not null);
 delete from documents_files
 where tenant = :tenant and key = :key and sha256 <> :sha256 and missing_at is not null;
 

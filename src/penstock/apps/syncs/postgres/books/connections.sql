@@ -45,8 +45,12 @@ order by c.due_at, c.tenant, c.connector_id limit :limit
 for update of c skip locked;
 
 -- name: dispatched
--- The next sync is due one interval after this one.
-update syncs_connections c set due_at = penstock_now(:now::bigint) + c.interval_us, updated_at = penstock_now(:now::bigint)
+-- The next sync is due one interval after this one was, if that was just now; else one interval after this minute,
+-- for slots are opened by the minute. So the cadence neither drifts nor catches up.
+update syncs_connections c
+set due_at = c.interval_us + case when penstock_now(:now::bigint) - c.due_at between 0 and :late_us::bigint then c.due_at
+                                  else penstock_now(:now::bigint) - mod(penstock_now(:now::bigint), 60000000) end,
+    updated_at = penstock_now(:now::bigint)
 from unnest(:tenant::text[], :connector_id::text[]) as told (tenant, connector_id)
 where c.tenant = told.tenant and c.connector_id = told.connector_id;
 

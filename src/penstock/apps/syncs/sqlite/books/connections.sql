@@ -43,8 +43,11 @@ where c.enabled and c.due_at <= :now
 order by c.due_at, c.tenant, c.connector_id limit :limit;
 
 -- name: dispatched
--- The next sync is due one interval after this one.
-update syncs_connections set due_at = :now + interval_us, updated_at = :now
+-- The next sync is due one interval after this one was, if that was just now; else one interval after this minute,
+-- for slots are opened by the minute. So the cadence neither drifts nor catches up.
+update syncs_connections
+set due_at = interval_us + case when :now - due_at between 0 and :late_us then due_at else :now - :now % 60000000 end,
+    updated_at = :now
 where (tenant, connector_id) in (select tenant, connector_id from told);
 
 -- name: triggered

@@ -6,8 +6,11 @@ update penstock_jobs set lease_us = :lease_us, lease_expires_at = leased_at + :l
 where id = :id and fence = :fence and state = 'running';
 
 -- name: job
-select job_id, work_id, artifact_id, canonical_url, state, idempotency_key, attempts, lease_owner, lease_until
-from artifact_jobs where job_id = :job_id;
+-- The document that a job brings; its address whole, for whoever is to go there.
+select v.job_id, v.work_id, v.artifact_id, a.canonical_url, v.state, v.idempotency_key, v.attempts, v.lease_owner,
+       v.lease_until
+from documents_artifacts a join artifact_jobs v on v.tenant = a.tenant and v.idempotency_key = a.key
+where a.tenant = :tenant and a.key = :key and v.job_id = :job_id;
 
 -- name: state
 select state from artifact_jobs where job_id = :job_id;
