@@ -95,10 +95,9 @@ def test_jobs_behind_a_refused_one_get_their_turns_without_a_claim(store, worker
 
     claim(store, worker, 4)
 
-    rows = [store.listing.get(job.id, None) for job in jobs]
-    assert sorted((row.run_at - clock.now()) // SECOND for row in rows if row.waiting_on) == list(range(3, 11))
-    assert {row.fence for row in rows[5:]} == {0}
-    assert store.listing.get(stranger.id, None).fence == 1
+    rows = [store.listing.get(job.id, None) for job in (stranger, *jobs)]
+    assert [(row.run_at - clock.now()) // SECOND for row in rows if row.waiting_on] == list(range(3, 11))
+    assert [row.fence for row in rows] == [1, 1, 1, 1, 1, *[0] * 6]
 
 
 def test_a_resumed_source_wakes_all_who_wait_and_gives_them_their_deadlines_back(store, worker, make_job, clock):
@@ -114,6 +113,17 @@ def test_a_resumed_source_wakes_all_who_wait_and_gives_them_their_deadlines_back
     row = store.listing.get(job.id, None)
     assert (row.run_at, row.deadline_at) == (clock.now(), START + 3 * DAY)
     assert len(claim(store, worker)) == 1
+
+
+def test_of_jobs_that_came_at_the_same_moment_the_first_gets_through(store, worker, make_job):
+    declare(store, rate="1/h")
+    jobs = [make_job(source=KEY) for _ in range(50)]
+
+    (taken,) = claim(store, worker, 50)
+
+    assert taken.id == jobs[0].id
+    waiting = [store.listing.get(job.id, None).run_at for job in jobs[1:]]
+    assert waiting == sorted(waiting)
 
 
 def test_a_faster_rate_brings_turns_forward(store, worker, make_job, clock):

@@ -222,7 +222,7 @@ class Sources(SourceRows):
             if lease.source is not None:
                 by_source.setdefault(lease.source, []).append(lease)
         for key in sorted(by_source):  # in one order, so that two claims never wait for each other in a circle
-            asking = sorted(by_source[key], key=lambda lease: (lease.deferrals == 0, -lease.priority, lease.run_at))
+            asking = sorted(by_source[key], key=_turn)
             askers = [Asker(lease.id, lease.fence, lease.deferrals > 0) for lease in asking]
             refused = []
             for lease, answer in zip(asking, self.ask_on(connection, key, askers) or (), strict=False):
@@ -338,6 +338,11 @@ def _closed_again(passed: Passed, left: Left, row: Row) -> Refused | None:
 
 def _wants_permit(answered: Sequence[Passed | Refused]) -> bool:
     return isinstance(answered[-1], Refused) and answered[-1].gate == "permits"
+
+
+def _turn(lease: Lease) -> tuple[bool, int, int, str]:
+    """Who was told to come back at a turn comes first; then as in every claim."""
+    return (lease.deferrals == 0, -lease.priority, lease.run_at, lease.id)
 
 
 def _wait(lease: Lease, refused: Refused) -> PutBack:
