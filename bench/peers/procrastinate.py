@@ -45,7 +45,7 @@ def work(setting: dict[str, Any]) -> None:
     """Its worker."""
 
     async def go() -> None:
-        connector = procrastinate.PsycopgConnector(conninfo=ADDRESS, max_size=setting["pool"])
+        connector = procrastinate.PsycopgConnector(conninfo=ADDRESS, min_size=1, max_size=setting["pool"])
         async with _app(connector).open_async() as app:
             await app.run_worker_async(concurrency=setting["concurrency"], install_signal_handlers=False)
 
