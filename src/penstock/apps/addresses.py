@@ -13,6 +13,11 @@ from penstock.sources.http.classify import Blocked
 from penstock.sources.http.guard import Guard
 
 
+def policy_of(private_hosts: str) -> Policy:
+    """Public addresses, and the hosts and networks that a setting names, comma separated."""
+    return Policy(allow=tuple(one.strip() for one in private_hosts.split(",") if one.strip()))
+
+
 def require_public(url: str, policy: Policy, setting: str) -> None:
     """Refuse an address whose host is no public one by its looks, unless the policy, made of a setting, allows it."""
     host = urlsplit(url).hostname or ""

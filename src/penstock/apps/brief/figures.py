@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Final, Self
 
+from penstock.apps.addresses import policy_of
 from penstock.settings import DAY, Settings
 from penstock.sources.http import Policy
 
@@ -42,4 +43,4 @@ class Figures:
     @property
     def policy(self) -> Policy:
         """Where feeds may be: public addresses, and the private hosts that somebody named."""
-        return Policy(allow=tuple(host.strip() for host in self.private_hosts.split(",") if host.strip()))
+        return policy_of(self.private_hosts)

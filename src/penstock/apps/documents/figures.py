@@ -45,11 +45,6 @@ class Figures:
     def __post_init__(self) -> None:
         rate(self.host_rate, what="documents_host_rate")
 
-    @property
-    def allowed(self) -> tuple[str, ...]:
-        """The hosts and networks that need not be public."""
-        return tuple(one.strip() for one in self.private_hosts.split(",") if one.strip())
-
     @classmethod
     def load(cls, settings: Settings | None = None, **said: Any) -> Self:
         """The figures of the settings, with what is said here in their place."""

@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
-from penstock.apps.addresses import require_public
+from penstock.apps.addresses import policy_of, require_public
 from penstock.apps.documents.identity import host_of
 from penstock.engine.source import figures, source_key
-from penstock.sources.http import Http, Limits, Policy
+from penstock.sources.http import Http, Limits
 from penstock.sources.http.last_out import LastOut
 from penstock.sources.source import Source
 
@@ -29,7 +29,7 @@ class Hosts:
     def __init__(self, app: Penstock, said: Figures) -> None:
         self._app = app
         self._allowed = figures(rate=said.host_rate, burst=said.host_burst, concurrency=said.host_concurrency)
-        self._policy = Policy(allow=said.allowed)
+        self._policy = policy_of(said.private_hosts)
         self.limits = Limits(total=LONGEST, body_bytes=said.largest_bytes, wire_bytes=said.largest_bytes)
         self._doors: dict[str, LastOut] = {}
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from penstock.apps.addresses import require_public
+from penstock.apps.addresses import policy_of, require_public
 from penstock.apps.prices.rules import Rules
 from penstock.engine.payload import canonical
 from penstock.engine.source import source_key
@@ -89,7 +89,7 @@ class Sources:
     def __init__(self, app: Penstock, tables: Tables, private_hosts: str) -> None:
         self._app = app
         self._tables = tables
-        self._policy = Policy(allow=tuple(one.strip() for one in private_hosts.split(",") if one.strip()))
+        self._policy = policy_of(private_hosts)
         self._doors: dict[str, Door] = {}
 
     def put(self, tenant: str, name: str, said: Mapping[str, Any], *, actor: str = "app") -> PriceSource:
