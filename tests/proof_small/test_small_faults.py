@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 
 import pytest
@@ -28,6 +29,31 @@ def test_a_server_that_dies_costs_nothing_but_time(served_work, served_crew, ser
 
     assert drained.left.harm == []
     assert drained.troubles()
+
+
+@pytest.mark.postgres
+def test_a_server_that_is_away_while_a_worker_starts_costs_nothing_but_time(served_work, server, caplog):
+    class Fate(logging.Handler):
+        """The server dies when the worker says that it starts, and comes back when the worker says that it is away."""
+
+        def emit(self, record: logging.LogRecord) -> None:
+            if record.getMessage() == "worker started":
+                server.halt("immediate")
+            elif record.getMessage() == "start: the database is in trouble" and told.count(record.getMessage()) == 0:
+                server.launch()
+            told.append(record.getMessage())
+
+    told, fate = [], Fate()
+    (job,) = served_work.enqueue(served_work.note, range(1))
+    logging.getLogger("penstock.worker").addHandler(fate)
+    with caplog.at_level(logging.INFO, "penstock.worker"):
+        try:
+            assert served_work.app.run_worker(until_empty=True) == 1
+        finally:
+            logging.getLogger("penstock.worker").removeHandler(fate)
+
+    assert served_work.app.desk().get(job).state == "succeeded"
+    assert "start: the database is in trouble" in told
 
 
 @pytest.mark.postgres

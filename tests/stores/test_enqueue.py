@@ -33,7 +33,8 @@ def test_an_acknowledged_job_is_there_for_another_process(open_store, a_job):
     assert open_store().listing.get(a_job.id).state is State.QUEUED
 
 
-def test_a_job_keeps_everything_that_it_was_given(store):
+@pytest.mark.parametrize("unique", [Unique("sku-1"), Unique("sku-1", "forever")])
+def test_a_job_keeps_everything_that_it_was_given(store, unique):
     job = new_job(
         tenant="acme",
         queue="prices",
@@ -42,7 +43,7 @@ def test_a_job_keeps_everything_that_it_was_given(store):
         lease_us=30 * SECOND,
         timeout_us=10 * SECOND,
         job_key="planned",
-        unique=Unique("sku-1"),
+        unique=unique,
         concurrency_key="shop",
         concurrency_limit=2,
         source="shop.example",
@@ -55,9 +56,52 @@ def test_a_job_keeps_everything_that_it_was_given(store):
     found = store.listing.get(job.id)
 
     assert (found.tenant, found.queue, found.priority, found.max_attempts) == ("acme", "prices", 7, 9)
-    assert (found.job_key, found.unique_key, found.unique_scope) == ("planned", "sku-1", "while_active")
+    assert (found.job_key, found.unique_key, found.unique_scope) == ("planned", unique.key, unique.scope)
     assert (found.concurrency_key, found.source, found.correlation_id) == ("shop", "shop.example", "request-7")
     assert (json.loads(found.tags), found.facts) == (["a", "b"], '{"sku":"A1"}')
+
+
+@pytest.mark.parametrize("key", [{"job_key": "planned"}, {"unique": Unique("sku-1", "forever")}])
+def test_a_job_with_one_lasting_key_keeps_everything_too(store, key):
+    job = new_job(
+        tenant="acme",
+        queue="prices",
+        priority=7,
+        delay_us=HOUR,
+        deadline_us=DAY,
+        concurrency_key="shop",
+        concurrency_limit=2,
+        source="shop.example",
+        correlation_id="request-7",
+        tags='["a","b"]',
+        facts='{"sku":"A1"}',
+        **key,
+    )
+    assert [made.created for made in store.jobs.enqueue([job])] == [True]
+
+    found = store.listing.get(job.id)
+
+    assert (found.tenant, found.queue, found.priority, found.run_at) == ("acme", "prices", 7, START + HOUR)
+    assert (found.deadline_at, found.created_at) == (START + HOUR + DAY, START)
+    assert found.job_key == key.get("job_key", job.id)
+    assert (found.unique_key, found.unique_scope) == (("sku-1", "forever") if "unique" in key else (None, None))
+    assert (found.concurrency_key, found.source, found.correlation_id) == ("shop", "shop.example", "request-7")
+    assert (json.loads(found.tags), found.facts) == (["a", "b"], '{"sku":"A1"}')
+
+
+@pytest.mark.parametrize("key", [{"job_key": "planned"}, {"unique": Unique("k")}, {}])
+def test_what_is_told_of_a_job_is_written_with_it_and_only_where_it_was_made(store, key):
+    first, second = new_job(tenant="acme", **key), new_job(tenant="acme", **key)
+
+    def ask(job):
+        return store.database.transact(lambda connection: store.jobs.enqueue_told(connection, job, "asked", {"n": 1}))
+
+    made = [ask(first), ask(second)]
+
+    told = [(event.name, event.tenant, event.job_id, event.at, event.data) for event in store.events.latest()]
+    of_first, of_second = [("asked", "acme", job.id, START, {"n": 1}) for job in (first, second)]
+    assert [one.created for one in made] == [True, not key]
+    assert told == ([of_first] if key else [of_first, of_second])
 
 
 def test_a_job_without_a_key_is_its_own_key(store, a_job):

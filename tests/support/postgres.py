@@ -137,14 +137,27 @@ class Server:
             )
         self._wait_until_ready(self._process)
 
+    def halt(self, mode: Mode = "fast") -> None:
+        """Stop it until it is launched again; `immediate` is a crash."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        for sign in (SIGNALS[mode], signal.SIGQUIT, signal.SIGKILL):
+            process.send_signal(sign)
+            try:
+                process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                continue
+            return
+
     def restart(self, mode: Mode = "fast") -> None:
         """Stop and start it again; `immediate` is the crash from which it recovers."""
-        self._halt(mode)
+        self.halt(mode)
         self.launch()
 
     def stop(self) -> None:
         """End it and remove its folder; stopping twice is no error."""
-        self._halt("fast")
+        self.halt("fast")
         shutil.rmtree(self._folder, ignore_errors=True)
         self._watchdog.communicate()
 
@@ -184,18 +197,6 @@ class Server:
         except FileNotFoundError:
             return "absent"
         return lines[7].strip() if len(lines) > 7 else "starting"
-
-    def _halt(self, mode: Mode) -> None:
-        process, self._process = self._process, None
-        if process is None:
-            return
-        for sign in (SIGNALS[mode], signal.SIGQUIT, signal.SIGKILL):
-            process.send_signal(sign)
-            try:
-                process.wait(STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                continue
-            return
 
 
 def obtain(*, durable: bool = False) -> Addressed:

@@ -83,6 +83,10 @@ class Writing:
         """Enqueue jobs that exist if and only if this transaction commits."""
         return self._store.jobs.enqueue_on(self._connection, [call.job for call in calls])
 
+    def enqueue_told(self, call: Call[Any], name: str, data: dict[str, Any]) -> Enqueued:
+        """Enqueue one job, and tell of it where it was made; that costs one trip where it has a job key."""
+        return self._store.jobs.enqueue_told(self._connection, call.job, name, data)
+
     def tell(self, *told: Event) -> None:
         """Record what happened beside the rows that it is about."""
         self._store.events.record(self._connection, told)

@@ -70,13 +70,16 @@ class Upkeep:
         self._thread.join()
 
     def recover(self) -> int:
-        """At the start: take back what ran out, and what processes of this host left that are provably gone."""
+        """At the start: take back what processes of this host left that are provably gone, and what ran out.
+
+        While the database was away nobody could renew: then what ran out is left to the sweeps that follow.
+        """
         gone = sorted(self._store.workers.gone_from(self._worker, is_gone))  # rows are locked in the order of ids
         taken = _until_empty(lambda: self._store.leases.recover(gone, SWEEP_LIMIT))
         if gone:
             self._store.workers.recovered(self._worker, gone, len(taken))
         self._report.reaped(taken, "worker_startup_recovery")
-        return len(taken) + self.sweep()
+        return len(taken) + (self.sweep() if self._may_reap() else 0)
 
     def sweep(self, believe: Believe = set) -> int:
         """Take back leases that ran out, and bury jobs that waited past their deadline."""

@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from penstock.clock import SECOND
-from penstock.errors import DatabaseProblem, WorkerExists
+from penstock.errors import DatabaseProblem, DatabaseUnavailable, WorkerExists
 from penstock.runtime.appetite import Appetite
 from penstock.runtime.backoff import Backoff
 from penstock.runtime.doorbell import Doorbell
@@ -108,15 +108,20 @@ class Worker:
         self._store.workers.register(self._identity, list(self.options.queues), sorted(self._app.tasks))
         self._require_alone()
         self._report.started(self.options.queues, self.options.concurrency)
-        self._upkeep.recover()
-        self._app.declare_sources()
-        if self.options.schedules:
-            self._app.declare_schedules()
-            self._upkeep.open_slots()
-        if not self.options.limit:  # one that takes so many jobs and no more takes those that wait
-            self._app.enqueue_at_start(self.options.queues)
+        for step in self._first_steps():
+            self._insist("start", step)
         for part in (self._hands, self._settler, self._heartbeat, self._upkeep, self._doorbell):
             part.start()
+
+    def _first_steps(self) -> Iterator[Callable[[], object]]:
+        """What is done before the first claim. Each may be done again."""
+        yield self._upkeep.recover
+        yield self._app.declare_sources
+        if self.options.schedules:
+            yield self._app.declare_schedules
+            yield self._upkeep.open_slots
+        if not self.options.limit:  # one that takes so many jobs and no more takes those that wait
+            yield lambda: self._app.enqueue_at_start(self.options.queues)
 
     def _require_alone(self) -> None:
         if not self.options.exclusive:
@@ -303,6 +308,19 @@ class Worker:
         self._hands.stop()
         self._say("goodbye", lambda: self._store.workers.stopped(self._identity, self._report.refused))
         self._report.stopped(self.runs)
+
+    def _insist(self, what: str, act: Callable[[], object]) -> None:
+        """Do a thing, again and again while the database is away, unless somebody says stop."""
+        backoff = Backoff()
+        while not self._stopping.is_set():
+            try:
+                act()
+            except DatabaseUnavailable as trouble:
+                wait = backoff.next()
+                self._report.troubled(what, trouble, wait)
+                self._stopping.wait(wait)
+            else:
+                return
 
     def _say(self, what: str, act: Callable[[], object]) -> None:
         """Do a last thing; without a database it is left undone, and the worker ends all the same."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from penstock.clock import SECOND
 from penstock.engine.ids import is_id
@@ -35,7 +36,7 @@ class Events:
                 "fence": event.fence,
                 "worker": event.worker,
                 "actor": event.actor,
-                "data": json.dumps(event.data, sort_keys=True),
+                "data": as_text(event.data),
             }
             for event in told
         ]
@@ -68,6 +69,11 @@ class Events:
     def _read(self, entry: str, params: dict[str, object]) -> list[Event]:
         rows = self._db.read(lambda connection: connection.all(self._book[entry], params))
         return [_event(row) for row in rows]
+
+
+def as_text(data: Mapping[str, Any]) -> str:
+    """What an event says, as it is written."""
+    return json.dumps(data, sort_keys=True)
 
 
 def _event(row: Row) -> Event:

@@ -80,14 +80,25 @@ class DeadLetter:
         }
 
 
-def lasting_keys(job: NewJob) -> list[tuple[str, str, str, int | None]]:
-    """The keys of a job that outlive it: kind, task, key, and for how long."""
-    keys: list[tuple[str, str, str, int | None]] = []
+LastingKey = tuple[str, str, str, int | None]
+"""Kind, task, key, and for how long."""
+
+
+def lasting_keys(job: NewJob) -> list[LastingKey]:
+    """The keys of a job that outlive it."""
+    keys: list[LastingKey] = []
     if job.job_key is not None:
         keys.append(("job_key", "", job.job_key, None))
     if job.unique is not None and job.unique.scope in {"forever", "period"}:
         keys.append(("unique", job.task, job.unique.key, job.unique.period_us))
     return keys
+
+
+def only_key(job: NewJob) -> LastingKey | None:
+    """The key of a job that outlives it, where it is the only thing about the job that must be unique."""
+    if (job.job_key is None) == (job.unique is None):
+        return None
+    return next(iter(lasting_keys(job)), None)
 
 
 def loaded(job: NewJob, now: Instant) -> tuple[Any, ...]:

@@ -24,11 +24,11 @@ from penstock.errors import (
 )
 from penstock.events import Event
 from penstock.stores.bellrope import BellRope
-from penstock.stores.books import book
+from penstock.stores.books import Entry, book
 from penstock.stores.connection import Connection, Database, as_columns, first
 from penstock.stores.effects import Effects
-from penstock.stores.events import Events
-from penstock.stores.job_rows import DeadLetter, Requeue, lasting_keys, loaded, row_of
+from penstock.stores.events import Events, as_text
+from penstock.stores.job_rows import DeadLetter, Requeue, lasting_keys, loaded, only_key, row_of
 from penstock.stores.leases import Leases
 
 CHUNKS_AT_ONCE = 2
@@ -49,7 +49,7 @@ class Jobs:
 
     def enqueue(self, jobs: Sequence[NewJob]) -> list[Enqueued]:
         """Write jobs and return what stands for each, in order. Each chunk is on disk whole, or not at all."""
-        if len(jobs) == 1 and not lasting_keys(jobs[0]):
+        if len(jobs) == 1 and (not lasting_keys(jobs[0]) or only_key(jobs[0])):
             return [self._enqueue_alone(jobs[0])]
         size = self._db.rows_to_load
         chunks = [jobs[start : start + size] for start in range(0, len(jobs), size)]
@@ -70,6 +70,15 @@ class Jobs:
         if len(jobs) > 1 and not any(lasting_keys(job) for job in jobs):
             return self._insert_many(connection, jobs)
         return [self._enqueue_one(connection, job) for job in jobs]
+
+    def enqueue_told(self, connection: Connection, job: NewJob, name: str, data: dict[str, Any]) -> Enqueued:
+        """Write one job inside a transaction of the caller, and an event about it where it was made."""
+        if only_key(job) and connection.all(*self._in_one_trip(job, name, data)):
+            return Enqueued(job.id, created=True)
+        standing = self._enqueue_step_by_step(connection, job)
+        if standing.created:
+            self._events.record(connection, [Event(name, job.tenant, job.id, data=data)])
+        return standing
 
     def cancel(self, job_id: str, *, tenant: str | None, reason: str, actor: str) -> State:
         """Cancel a job: at once where it waits, by a signal to its run where it runs."""
@@ -155,22 +164,40 @@ class Jobs:
     def _enqueue_alone(self, job: NewJob) -> Enqueued:
         """One job in one trip, which is how most are enqueued."""
         try:
-            if self._db.alone(self._book["enqueue"], self._params(job)):
+            if self._db.alone(*self._in_one_trip(job)):
                 return Enqueued(job.id, created=True)
         except DatabaseUnavailable as trouble:
             if not trouble.outcome_unknown:
                 raise
             return self._db.transact(lambda connection: self._enqueue_in_doubt(connection, job))
-        return self._db.transact(lambda connection: self._insert(connection, job))
+        return self._db.transact(lambda connection: self._enqueue_step_by_step(connection, job))
 
     def _enqueue_in_doubt(self, connection: Connection, job: NewJob) -> Enqueued:
         """Enqueue a job whose first try may have succeeded: then it is there under its id, or finished already."""
         for entry in ("lock_any", "dead_letter"):
             if connection.all(self._book[entry], {"id": job.id, "tenant": job.tenant}):
                 return Enqueued(job.id, created=True)
-        return self._insert(connection, job)
+        return self._enqueue_step_by_step(connection, job)
 
     def _enqueue_one(self, connection: Connection, job: NewJob) -> Enqueued:
+        if only_key(job) and connection.all(*self._in_one_trip(job)):
+            return Enqueued(job.id, created=True)
+        return self._enqueue_step_by_step(connection, job)
+
+    def _in_one_trip(
+        self, job: NewJob, event: str | None = None, data: dict[str, Any] | None = None
+    ) -> tuple[Entry, dict[str, Any]]:
+        """What writes a job that has no lasting key, or one and nothing else that is unique; that tells of it, too."""
+        key = only_key(job)
+        if key is None:
+            return self._book["enqueue"], self._params(job)
+        kind, key_task, name, period_us = key
+        named = {"kind": kind, "key_task": key_task, "key": name, "period_us": period_us}
+        said = {"args_digest": digest(job.args), "event": event, "event_data": as_text(data or {})}
+        return self._book["enqueue_keyed"], self._params(job) | named | said
+
+    def _enqueue_step_by_step(self, connection: Connection, job: NewJob) -> Enqueued:
+        """Take the keys of a job one by one, then write it; who holds one of them stands for it."""
         taken, holder = self._take_keys(connection, job)
         standing = holder or self._insert(connection, job)
         if not standing.created:

@@ -11,7 +11,6 @@ from penstock.apps.brands.rows import CompileRun
 from penstock.engine.ids import new_id
 from penstock.engine.task import check_key, check_name
 from penstock.errors import Conflict, InvalidValue, NotFound
-from penstock.events import Event
 
 if TYPE_CHECKING:
     from penstock.apps.brands.application import Brands
@@ -64,9 +63,8 @@ def ask(brands: Brands, asked: CompileAsk, run_id: str | None = None) -> Compile
         if not asked_at:
             return _standing(writing, asked, request_id)
         task = brands.compile_task.using(tenant=asked.tenant, job_key=key, correlation_id=named["id"])
-        (made,) = writing.enqueue(task.call(named["id"]))
         data = {"compile_run_id": named["id"], "request_id": request_id, **row}
-        writing.tell(Event(COMPILE_REQUESTED, asked.tenant, made.id, data=data))
+        made = writing.enqueue_told(task.call(named["id"]), COMPILE_REQUESTED, data)
         return CompileRun(
             asked.tenant, named["id"], asked.brand_id, made.id, request_id, asked.force_refresh, asked.prompt_version,
             asked.model, evidence_status=None, error=None, error_class=None, created_at=asked_at[0][0], started_at=None,

@@ -16,6 +16,37 @@ from (select penstock_now(:now::bigint) as now) clock
 where not :ring::bool or pg_notify('penstock', '') is not null
 on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do nothing;
 
+-- name: enqueue_keyed
+-- A job, the one key that outlives it, and what is told of it, in one trip. Its unique key is that one, or none. Nothing
+-- is written while somebody else's key still holds.
+with taken as (
+    insert into penstock_keys as held (tenant, kind, task, key, job_id, args_digest, expires_at)
+    values (:tenant, :kind, :key_task, :key, :id::uuid, :args_digest, penstock_now(:now::bigint) + :period_us::bigint)
+    on conflict (tenant, kind, task, key) do update
+        set job_id = excluded.job_id, args_digest = excluded.args_digest, expires_at = excluded.expires_at
+        where held.expires_at <= penstock_now(:now::bigint)
+    returning job_id
+), made as (
+    insert into penstock_jobs (
+        id, tenant, task, queue, state, rank, run_at, args, max_attempts, job_key, source, unique_key, unique_scope,
+        concurrency_key, concurrency_limit, correlation_id, tags, facts, requeued_from, lease_us, timeout_us,
+        deadline_at, created_at, updated_at)
+    select
+        taken.job_id, :tenant, :task, :queue, 'queued', :rank::smallint,
+        coalesce(:run_at::bigint, clock.now + :delay_us::bigint), :args, :max_attempts::int, :job_key, :source,
+        :unique_key, :unique_scope, :concurrency_key, :concurrency_limit::int, :correlation_id, :tags, :facts,
+        :requeued_from::uuid, :lease_us::bigint, :timeout_us::bigint,
+        greatest(coalesce(:run_at::bigint, clock.now + :delay_us::bigint), clock.now) + :deadline_us::bigint,
+        clock.now, clock.now
+    from taken cross join (select penstock_now(:now::bigint) as now) clock
+    where not :ring::bool or pg_notify('penstock', '') is not null
+    returning id, created_at
+), told as (
+    insert into penstock_events (at, tenant, name, job_id, data)
+    select created_at, :tenant, :event, id, :event_data from made where :event::text is not null
+)
+select id from made;
+
 -- name: enqueue_many
 -- Several jobs, some of which may find their unique key taken: by others, or by one before them in the batch.
 insert into penstock_jobs (

@@ -13,6 +13,28 @@ values (
     :requeued_from, :lease_us, :timeout_us, max(coalesce(:run_at, :now + :delay_us), :now) + :deadline_us, :now, :now)
 on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do nothing;
 
+-- name: enqueue_keyed
+-- A job, the one key that outlives it, and what is told of it. Its unique key is that one, or none. Nothing is written
+-- while somebody else's key still holds.
+insert into penstock_keys as held (tenant, kind, task, key, job_id, args_digest, expires_at)
+values (:tenant, :kind, :key_task, :key, :id, :args_digest, :now + :period_us)
+on conflict (tenant, kind, task, key) do update
+    set job_id = excluded.job_id, args_digest = excluded.args_digest, expires_at = excluded.expires_at
+    where held.expires_at <= :now;
+insert into penstock_jobs (
+    id, tenant, task, queue, state, rank, run_at, args, max_attempts, job_key, source, unique_key, unique_scope,
+    concurrency_key, concurrency_limit, correlation_id, tags, facts, requeued_from, lease_us, timeout_us, deadline_at,
+    created_at, updated_at)
+select
+    taken.job_id, :tenant, :task, :queue, 'queued', :rank, coalesce(:run_at, :now + :delay_us), :args, :max_attempts,
+    :job_key, :source, :unique_key, :unique_scope, :concurrency_key, :concurrency_limit, :correlation_id, :tags, :facts,
+    :requeued_from, :lease_us, :timeout_us, max(coalesce(:run_at, :now + :delay_us), :now) + :deadline_us, :now, :now
+from penstock_keys taken
+where taken.tenant = :tenant and taken.kind = :kind and taken.task = :key_task and taken.key = :key and taken.job_id = :id
+returning id;
+insert into penstock_events (at, tenant, name, job_id, data)
+select created_at, tenant, :event, id, :event_data from penstock_jobs where id = :id and :event is not null;
+
 -- name: enqueue_many
 -- Several jobs, some of which may find their unique key taken: by others, or by one before them in the batch.
 insert into penstock_jobs (
