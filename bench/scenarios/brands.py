@@ -94,7 +94,7 @@ def _stored(brands: Brands, count: int) -> Iterator[tuple[PaidRun, Capability]]:
         rows = bodies[capability.key]
 
         def store(writing: Writing, run: dict[str, str] = run, order: dict[str, str] = order) -> PaidRun:
-            writing.run("runs.order", **run, **order, input="{}", input_hash="", cap=RUN_ITEMS)
+            writing.run("runs.order", **run, **order, input="{}", input_hash="", marked=True, cap=RUN_ITEMS)
             writing.each("items.store", rows, tenant=TENANT, run_id=run["id"])  # noqa: B023 - called before it changes
             return PaidRun.of(writing.run("runs.get", **run)[0])
 

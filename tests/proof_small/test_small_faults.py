@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from penstock.engine.job import DEFAULT_LEASE_SECONDS
 from penstock.runtime.threads import LOST_THREADS_EXIT
 from proof.faults.crew import Crew
 from proof.faults.drain import drain_under
@@ -114,7 +115,7 @@ def test_a_worker_that_is_told_to_stop_gives_everything_back_at_once(plain_work)
         left = finish_after_the_stop(plain_work, crew)
 
     assert (stopped.code, stopped.running) == (0, [])
-    assert stopped.seconds < GRACE_SECONDS + 3
+    assert stopped.seconds < DEFAULT_LEASE_SECONDS / 2  # it did not wait for its leases to run out
     assert {job.attempts for job in stopped.waiting} == {0}
     assert (left.strays, left.verdict.wrong, left.unfinished, left.burnt) == ([], [], [], [])
 

@@ -35,7 +35,6 @@ def test_a_server_that_is_down_sees_one_probe_at_a_time_and_no_job_pays_for_it(s
     assert seen.left.harm == []
     assert seen.granted == len(seen.cool_downs) == 2
     assert seen.probes_at_once == 1
-    assert seen.recovery_seconds < seen.cool_downs[-1] + 2
 
 
 @pytest.mark.proves("RL-05", "RL-06", "RT-07")

@@ -10,7 +10,7 @@ import pytest
 
 from penstock.engine.lease import shares
 from penstock.stores.claiming import Turn
-from tests.stores.scenes import HOUR, claim, new_job
+from tests.stores.scenes import HOUR, START, claim, new_job
 
 
 def fill(store, backlog):
@@ -28,6 +28,47 @@ def test_the_first_job_of_each_tenant_waits_for_one_round_at_most(store, worker,
         served |= {lease.tenant for lease in store.leases.claim(worker, ["default"], batch, turn)}
 
     assert len(served) == tenants
+
+
+def test_more_tenants_than_one_claim_serves_are_served_by_the_next_ones(store, worker, monkeypatch):
+    monkeypatch.setattr("penstock.stores.claiming.TENANTS_AT_ONCE", 3)
+    fill(store, {f"t{n}": 4 for n in range(8)})
+    turn = Turn()
+
+    served = [Counter(one.tenant for one in store.leases.claim(worker, ["default"], 6, turn)) for _ in range(3)]
+
+    assert served[0] == {"t0": 2, "t1": 2, "t2": 2}
+    assert served[1] == {"t3": 2, "t4": 2, "t5": 2}
+    assert {"t6", "t7"} <= set(served[2])
+
+
+def test_room_that_some_tenants_leave_is_for_all_others(store, worker, monkeypatch):
+    monkeypatch.setattr("penstock.stores.claiming.TENANTS_AT_ONCE", 3)
+    fill(store, {f"t{n}": 1 for n in range(8)})
+    store.jobs.enqueue([new_job(tenant="t9", delay_us=HOUR)])
+    turn = Turn()
+
+    served = [lease.tenant for lease in store.leases.claim(worker, ["default"], 20, turn)]
+
+    assert served == [f"t{n}" for n in range(8)]
+    assert turn.next_due == START + HOUR
+    assert turn.last_tenant == {}
+
+
+def test_a_claim_that_did_not_come_to_all_tenants_says_that_there_is_more_and_goes_on_there(store, worker, monkeypatch):
+    monkeypatch.setattr("penstock.stores.claiming.TENANTS_AT_ONCE", 2)
+    monkeypatch.setattr("penstock.stores.claiming.ROUNDS", 2)
+    fill(store, {f"t{n}": 1 for n in range(7)})
+    turn = Turn()
+
+    first = [lease.tenant for lease in store.leases.claim(worker, ["default"], 20, turn)]
+    said = turn.next_due
+    fill(store, {"t0": 5})
+    second = [lease.tenant for lease in store.leases.claim(worker, ["default"], 20, turn)]
+
+    assert first == ["t0", "t1", "t2", "t3"]
+    assert said == START
+    assert second[:3] == ["t4", "t5", "t6"]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -25,11 +25,15 @@ NEXT = "\x01"
 """Behind the name of a tenant: sorts after it and before every other."""
 Take = Callable[[list[Share], int], list[Lease]]
 """Takes what the shares say, and so many at most."""
+Round = tuple[list[Lease], Instant | None]
+"""The jobs that may run of those whose turn it was, and since when more may be due, where that may be so."""
 THE_FRONT: tuple[Instant, str] = (-(2**63), "00000000-0000-0000-0000-000000000000")
 TRAIL_SECONDS = 1.0
 TRAIL_PAIRS = 32
+TENANTS_AT_ONCE = 100
+"""How many tenants one claim serves at most: each costs a look at the index, and the others are the next claim's."""
 ROUNDS = 10
-"""How often a claim looks again in one queue after jobs that wait for a permit took the place of others."""
+"""How often a claim looks again in one queue that has more tenants, or where jobs that wait for a permit took room."""
 
 
 Pair = tuple[str, int]
@@ -120,24 +124,25 @@ class Claiming:
         return [(tenant, -rank) for tenant, rank in _due(walked)]
 
     def _claim_queue(self, worker_id: str, queue: str, batch: int, turn: Turn) -> list[Lease]:
-        """Claim from one queue, again where jobs that found their key full took the place of others."""
+        """Claim from one queue, again where it has more tenants, or where jobs that found their key full took room."""
         taken: list[Lease] = []
-        last: list[Lease] = []
+        more_since: Instant | None = None
         for _ in range(ROUNDS):
-            last, passed = self._claim_round(worker_id, queue, batch - len(taken), turn)
+            passed, more_since = self._claim_round(worker_id, queue, batch - len(taken), turn)
             taken += passed
-            if len(passed) == len(last) or len(taken) == batch:
+            if more_since is None or len(taken) == batch:
                 return taken
-        turn.notice(last[-1].leased_at)
+        if more_since is not None:
+            turn.notice(more_since)
         return taken
 
-    def _claim_round(self, worker_id: str, queue: str, batch: int, turn: Turn) -> tuple[list[Lease], list[Lease]]:
-        """The jobs whose turn it was, and those of them that may run."""
+    def _claim_round(self, worker_id: str, queue: str, batch: int, turn: Turn) -> Round:
+        """Take the jobs whose turn it is."""
         if self._db.dialect == "postgres" and queue not in turn.gated:
             walked, leases = self._claim_ungated(worker_id, queue, batch, turn)
             if leases or not _due(walked):
-                _remember(turn, queue, walked, leases, batch)
-                return leases, sorted(leases, key=_order)
+                has_more = _remember(turn, queue, walked, leases, batch)
+                return sorted(leases, key=_order), _due_since(walked) if has_more else None
         return self._claim_gated(worker_id, queue, batch, turn)
 
     def _claim_ungated(self, worker_id: str, queue: str, batch: int, turn: Turn) -> tuple[list[Row], list[Lease]]:
@@ -168,7 +173,7 @@ class Claiming:
             turn.trails[queue] = trail
         return walked, leases
 
-    def _claim_gated(self, worker_id: str, queue: str, batch: int, turn: Turn) -> tuple[list[Lease], list[Lease]]:
+    def _claim_gated(self, worker_id: str, queue: str, batch: int, turn: Turn) -> Round:
         """Walk, claim and pass the gates in one transaction: no job runs that its gate did not let through."""
 
         def work(connection: Connection) -> tuple[list[Row], list[Lease], list[Lease]]:
@@ -182,22 +187,22 @@ class Claiming:
             return walked, leases, self._pass_gates(connection, leases)
 
         walked, leases, passed = self._db.transact(work, rows=batch)
-        _remember(turn, queue, walked, leases, batch)
+        has_more = _remember(turn, queue, walked, leases, batch) or len(passed) < len(leases)
         if any(lease.concurrency_key or lease.source for lease in leases):
             turn.gated.add(queue)
         else:
             turn.gated.discard(queue)
-        return leases, sorted(passed, key=_order)
+        return sorted(passed, key=_order), _due_since(walked) if has_more else None
 
     def _round(
         self, connection: Connection, queue: str, batch: int, last: str, trail: Trail | None = None
     ) -> list[Row]:
-        """Walk from the tenant after the last one, and around to it, until a batch of tenants is found."""
-        known = {} if trail is None else trail.ends
-        walked = self._walk(connection, queue, (last, HIGHEST), batch, known)
+        """Walk from the tenant after the last one, and around to it, until one claim's tenants are found."""
+        known, most = {} if trail is None else trail.ends, min(batch, TENANTS_AT_ONCE)
+        walked = self._walk(connection, queue, (last, HIGHEST), most, known)
         found = len({tenant for tenant, _, _, is_due in walked if is_due})
-        if last and found < batch:
-            walked += self._walk(connection, queue, ("", last + NEXT), batch - found, known)
+        if last and found < most:
+            walked += self._walk(connection, queue, ("", last + NEXT), most - found, known)
         return walked
 
     def _walk(
@@ -259,6 +264,11 @@ def _due(walked: list[Row]) -> list[Pair]:
     return [(tenant, rank) for tenant, rank, _, is_due in walked if is_due]
 
 
+def _due_since(walked: list[Row]) -> Instant:
+    """Since when something was due."""
+    return int(min(run_at for _, _, run_at, is_due in walked if is_due))
+
+
 def _share_out(pairs: list[tuple[str, int]], batch: int, take: Take, *, all_or_nothing: bool = False) -> list[Lease]:
     """Take the share of each pair, and what some did not have from the others."""
     if not pairs:
@@ -278,21 +288,31 @@ def _wait_for_permit(lease: Lease) -> PutBack:
     return PutBack("snooze", delay, refund=1, deferral=1, waiting_on=f"{GATE}{lease.concurrency_key}")
 
 
-def _remember(turn: Turn, queue: str, walked: list[Row], leases: list[Lease], batch: int) -> None:
-    """The next claim starts after the last tenant that got something; a short one knows when to come back.
+def _remember(turn: Turn, queue: str, walked: list[Row], leases: list[Lease], batch: int) -> bool:
+    """Note who is next, and return whether there may be more tenants than one claim serves.
 
-    A short one took all that was due, so nobody is owed a turn, and nobody is where there is one tenant: then the next
-    one starts where a single walk sees all.
+    The next claim starts after the last tenant that got something; a short one knows when to come back. A short one
+    took all that was due, so nobody is owed a turn, and nobody is where there is one tenant: then the next one starts
+    where a single walk sees all. Unless there may be more tenants: they are next.
     """
-    if len(leases) < batch or (batch > 1 and len({tenant for tenant, _, _, _ in walked}) == 1):
+    is_short, has_more = len(leases) < batch, _serves_some(walked, batch)
+    if has_more and not leases:
+        turn.last_tenant[queue] = _due(walked)[-1][0]
+    elif (is_short and not has_more) or (batch > 1 and len({tenant for tenant, _, _, _ in walked}) == 1):
         turn.last_tenant.pop(queue, None)
     elif leases:
         served = {lease.tenant for lease in leases}
         turn.last_tenant[queue] = [tenant for tenant, _, _, _ in walked if tenant in served][-1]
-    if len(leases) < batch:
+    if is_short:
         for _, _, run_at, is_due in walked:
             if not is_due:
                 turn.notice(run_at)
+    return has_more
+
+
+def _serves_some(walked: list[Row], batch: int) -> bool:
+    """Whether a walk ended at as many tenants as one claim serves, although the batch has room for more."""
+    return batch > TENANTS_AT_ONCE <= len({tenant for tenant, _, _, is_due in walked if is_due})
 
 
 def _by_pair(row: Row) -> Pair:
