@@ -16,8 +16,6 @@ from tests.support.binaries import PostgresUnavailable
 from tests.support.postgres import Addressed, obtain
 from tools.requirements import read_requirements
 
-pytest.register_assert_rewrite("proof")  # so that what fails there says what it saw
-
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background of a shell: the processes that tests interrupt would inherit that they ignore it.
     signal.signal(signal.SIGINT, signal.default_int_handler)

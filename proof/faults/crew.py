@@ -18,6 +18,7 @@ from proof.support.site import ROOT, URL_VARIABLE, Site
 
 APP = "proof.faults.app:app"
 PATIENCE_SECONDS = 150.0
+LAST_LINES = 5
 _LOOK_SECONDS = 0.02
 OPTIONS = {
     "--concurrency": "4",
@@ -48,6 +49,10 @@ class Member:
     def strays(self) -> list[str]:
         """What it wrote that is no line of its log: the traceback of something that nobody foresaw."""
         return [line for line in self._lines() if not line.startswith("{")]
+
+    def last_words(self) -> list[str]:
+        """The last lines that it wrote."""
+        return self._lines()[-LAST_LINES:]
 
     def _lines(self) -> list[str]:
         """Whole lines only: the last one may just be on its way."""
@@ -85,6 +90,12 @@ class Crew:
         for member in self.members:
             member.process.send_signal(signal.SIGTERM)  # no-op for one that has ended
         return [member.process.wait(60) for member in self.members]
+
+    def end_well(self) -> None:
+        """Stop them, of whom each must have worked until it was told; what one said last is told where it did not."""
+        codes = self.stop()
+        last = {member.pid: member.last_words() for member in self.members}
+        assert not any(codes), f"the workers ended with {codes}, and said last: {last}"
 
     def told(self, message: str = "") -> list[dict[str, Any]]:
         """What the workers said that contains these words."""
