@@ -14,6 +14,8 @@ from tests.stores.scenes import START
 NOUNS = sorted(entry.name.removesuffix(".sql") for entry in (files("penstock.stores") / "sqlite" / "books").iterdir())
 _PARAMETER = {"sqlite": re.compile(r"(?:(?<![:\w]):|\btold\.)([a-z]\w*)"), "postgres": re.compile(r"%\((\w+)\)s")}
 """On SQLite the arrays of a batch are the columns of a table."""
+ON_POSTGRES_ALONE = {"walk_behind"}
+"""SQLite leaves no dead entries that a walk would have to step over."""
 IN_ONE_STATEMENT = {"batch", "gated", "ring", "past_tenant", "past_rank", "past_run_at", "past_id"}
 """SQLite claims pair by pair and counts the batch itself, in a transaction that asks the gates too; it has no bell, and
 no dead entries to step over."""
@@ -33,7 +35,7 @@ def test_both_dialects_have_the_same_books():
 def test_a_book_has_the_same_entries_with_the_same_parameters_in_both_dialects(noun):
     sqlite, postgres = (book("penstock.stores", dialect, noun) for dialect in ("sqlite", "postgres"))
 
-    assert list(sqlite) == list(postgres)
+    assert list(sqlite) == [name for name in postgres if name not in ON_POSTGRES_ALONE]
     differing = {
         name: found
         for name in sqlite

@@ -40,7 +40,6 @@ Pair = tuple[str, int]
 """A tenant and a rank."""
 Ends = dict[Pair, tuple[Instant, str]]
 """When the last job that was claimed from a pair was due, and its id."""
-NO_PAST: dict[str, list[Any]] = {"past_tenant": [], "past_rank": [], "past_run_at": [], "past_id": []}
 
 
 @dataclass(slots=True)
@@ -210,14 +209,13 @@ class Claiming:
     ) -> list[Row]:
         after, before = between
         params = {"queue": queue, "after": after, "before": before, "tenants": tenants, "now": self._db.clock.now()}
-        if connection.dialect == "sqlite":
+        if not known:
             return connection.all(self._book["walk"], params)
         past = [
             {"past_tenant": tenant, "past_rank": rank, "past_run_at": run_at, "past_id": job_id}
             for (tenant, rank), (run_at, job_id) in known.items()
         ]
-        walked = connection.each(self._book["walk"], as_columns(past) if past else NO_PAST, params)
-        return sorted(walked, key=_by_pair) if past else walked
+        return sorted(connection.each(self._book["walk_behind"], as_columns(past), params), key=_by_pair)
 
     def _take(self, connection: Connection, given: list[Share], common: dict[str, Any]) -> list[Lease]:
         if connection.dialect == "sqlite":

@@ -119,11 +119,33 @@ where tenant = :tenant and job_id = :id::uuid
 -- name: walk
 -- The (tenant, rank) pairs of a queue after the tenant :after and before :before, until :tenants tenants with a due job
 -- are found. One index probe a pair: its first entry has its earliest run_at, so parked jobs are never walked.
+-- A paused queue has no pairs.
+with recursive pair (tenant, rank, run_at, due, found, counted) as (
+    select start.tenant, start.rank, start.run_at, start.due, start.due::int, start.due
+    from (
+        select j.tenant, j.rank, j.run_at, j.run_at <= (select penstock_now(:now::bigint)) as due from penstock_jobs j
+        where j.queue = :queue and j.state = 'queued' and j.tenant > :after and j.tenant < :before
+          and not exists (select 1 from penstock_queues q where q.name = :queue and q.paused_at is not null)
+        order by j.tenant, j.rank, j.run_at, j.id limit 1) start
+    union all
+    select next.tenant, next.rank, next.run_at, next.due,
+           pair.found + (next.due and not (next.tenant = pair.tenant and pair.counted))::int,
+           next.due or (next.tenant = pair.tenant and pair.counted)
+    from pair cross join lateral (
+        select j.tenant, j.rank, j.run_at, j.run_at <= (select penstock_now(:now::bigint)) as due from penstock_jobs j
+        where j.queue = :queue and j.state = 'queued'
+          and (j.tenant, j.rank) > (pair.tenant, pair.rank) and j.tenant < :before
+        order by j.tenant, j.rank, j.run_at, j.id limit 1) next
+    where pair.found < :tenants or next.tenant = pair.tenant
+)
+select tenant, rank, run_at, due from pair;
+
+-- name: walk_behind
+-- The same behind a trail.
 -- The pairs :past are probed from where the last claim ended: what was claimed from them lately lies dead at their front,
 -- and is stepped over for as long as anybody's snapshot is open. The walk goes through the gaps between them. A gap that
 -- ends within a tenant is two probes: a row that is bounded from above is no end to an index scan where the first column
 -- is the same, and all jobs of the pair at its end would be read.
--- A paused queue has no pairs.
 with recursive past (tenant, rank, run_at, id) as (
     select told.tenant collate "C", told.rank, told.run_at, told.id
     from unnest(:past_tenant::text[], :past_rank::smallint[], :past_run_at::bigint[], :past_id::uuid[])
