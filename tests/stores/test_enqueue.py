@@ -13,6 +13,20 @@ from penstock.errors import DuplicateMismatch
 from penstock.stores.listing import JobFilter
 from tests.stores.scenes import DAY, HOUR, START, claim, count, ids, new_job
 
+MARKS = {
+    "concurrency_key": "shop",
+    "concurrency_limit": 2,
+    "source": "shop.example",
+    "correlation_id": "request-7",
+    "tags": '["a","b"]',
+    "facts": '{"sku":"A1"}',
+}
+
+
+def has_marks(job):
+    given = (job.concurrency_key, job.source, job.correlation_id, json.loads(job.tags), job.facts)
+    return given == ("shop", "shop.example", "request-7", ["a", "b"], '{"sku":"A1"}')
+
 
 @pytest.mark.proves("ENQ-01", "JOB-02", "JOB-13")
 def test_an_enqueued_job_is_queued_and_due_now(store):
@@ -44,12 +58,7 @@ def test_a_job_keeps_everything_that_it_was_given(store, unique):
         timeout_us=10 * SECOND,
         job_key="planned",
         unique=unique,
-        concurrency_key="shop",
-        concurrency_limit=2,
-        source="shop.example",
-        correlation_id="request-7",
-        tags='["a","b"]',
-        facts='{"sku":"A1"}',
+        **MARKS,
     )
     store.jobs.enqueue([job])
 
@@ -57,8 +66,7 @@ def test_a_job_keeps_everything_that_it_was_given(store, unique):
 
     assert (found.tenant, found.queue, found.priority, found.max_attempts) == ("acme", "prices", 7, 9)
     assert (found.job_key, found.unique_key, found.unique_scope) == ("planned", unique.key, unique.scope)
-    assert (found.concurrency_key, found.source, found.correlation_id) == ("shop", "shop.example", "request-7")
-    assert (json.loads(found.tags), found.facts) == (["a", "b"], '{"sku":"A1"}')
+    assert has_marks(found)
 
 
 @pytest.mark.parametrize("key", [{"job_key": "planned"}, {"unique": Unique("sku-1", "forever")}])
@@ -69,12 +77,7 @@ def test_a_job_with_one_lasting_key_keeps_everything_too(store, key):
         priority=7,
         delay_us=HOUR,
         deadline_us=DAY,
-        concurrency_key="shop",
-        concurrency_limit=2,
-        source="shop.example",
-        correlation_id="request-7",
-        tags='["a","b"]',
-        facts='{"sku":"A1"}',
+        **MARKS,
         **key,
     )
     assert [made.created for made in store.jobs.enqueue([job])] == [True]
@@ -85,8 +88,7 @@ def test_a_job_with_one_lasting_key_keeps_everything_too(store, key):
     assert (found.deadline_at, found.created_at) == (START + HOUR + DAY, START)
     assert found.job_key == key.get("job_key", job.id)
     assert (found.unique_key, found.unique_scope) == (("sku-1", "forever") if "unique" in key else (None, None))
-    assert (found.concurrency_key, found.source, found.correlation_id) == ("shop", "shop.example", "request-7")
-    assert (json.loads(found.tags), found.facts) == (["a", "b"], '{"sku":"A1"}')
+    assert has_marks(found)
 
 
 @pytest.mark.parametrize("key", [{"job_key": "planned"}, {"unique": Unique("k")}, {}])

@@ -73,12 +73,7 @@ class Jobs:
 
     def enqueue_told(self, connection: Connection, job: NewJob, name: str, data: dict[str, Any]) -> Enqueued:
         """Write one job inside a transaction of the caller, and an event about it where it was made."""
-        if only_key(job) and connection.all(*self._in_one_trip(job, name, data)):
-            return Enqueued(job.id, created=True)
-        standing = self._enqueue_step_by_step(connection, job)
-        if standing.created:
-            self._events.record(connection, [Event(name, job.tenant, job.id, data=data)])
-        return standing
+        return self._enqueue_one(connection, job, Event(name, job.tenant, job.id, data=data))
 
     def cancel(self, job_id: str, *, tenant: str | None, reason: str, actor: str) -> State:
         """Cancel a job: at once where it waits, by a signal to its run where it runs."""
@@ -179,22 +174,23 @@ class Jobs:
                 return Enqueued(job.id, created=True)
         return self._enqueue_step_by_step(connection, job)
 
-    def _enqueue_one(self, connection: Connection, job: NewJob) -> Enqueued:
-        if only_key(job) and connection.all(*self._in_one_trip(job)):
+    def _enqueue_one(self, connection: Connection, job: NewJob, told: Event | None = None) -> Enqueued:
+        if only_key(job) and connection.all(*self._in_one_trip(job, told)):
             return Enqueued(job.id, created=True)
-        return self._enqueue_step_by_step(connection, job)
+        standing = self._enqueue_step_by_step(connection, job)
+        if told is not None and standing.created:
+            self._events.record(connection, [told])
+        return standing
 
-    def _in_one_trip(
-        self, job: NewJob, event: str | None = None, data: dict[str, Any] | None = None
-    ) -> tuple[Entry, dict[str, Any]]:
-        """What writes a job that has no lasting key, or one and nothing else that is unique; that tells of it, too."""
+    def _in_one_trip(self, job: NewJob, told: Event | None = None) -> tuple[Entry, dict[str, Any]]:
+        """What writes a job that has no lasting key, or one and nothing else that is unique; then also what is told."""
         key = only_key(job)
         if key is None:
             return self._book["enqueue"], self._params(job)
         kind, key_task, name, period_us = key
         named = {"kind": kind, "key_task": key_task, "key": name, "period_us": period_us}
-        said = {"args_digest": digest(job.args), "event": event, "event_data": as_text(data or {})}
-        return self._book["enqueue_keyed"], self._params(job) | named | said
+        event = {"event": told and told.name, "event_data": told and as_text(told.data)}
+        return self._book["enqueue_keyed"], self._params(job) | named | event | {"args_digest": digest(job.args)}
 
     def _enqueue_step_by_step(self, connection: Connection, job: NewJob) -> Enqueued:
         """Take the keys of a job one by one, then write it; who holds one of them stands for it."""
