@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from penstock.runtime.identity import started_at
-from penstock.runtime.worker import ECHO_SECONDS
+from penstock.runtime.process import ECHO_SECONDS
 from tests.cli.conftest import SHOP
 from tests.cli.test_worker import SLOW_APP
 from tests.runtime.waiting import eventually

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import gc
-import signal
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from penstock.clock import SECOND
@@ -21,6 +18,7 @@ from penstock.runtime.hands import Hands
 from penstock.runtime.heartbeat import Heartbeat
 from penstock.runtime.identity import is_gone, this_process
 from penstock.runtime.options import Options
+from penstock.runtime.process import stopped_by_signals, tuned_interpreter
 from penstock.runtime.report import Report
 from penstock.runtime.settler import Settler, released
 from penstock.runtime.threads import LostThreads, ThreadsLost
@@ -33,14 +31,8 @@ if TYPE_CHECKING:
     from penstock.client.app import Penstock
 
 FIRST_NAP_SECONDS = 0.01
-ECHO_SECONDS = 0.3
-"""Signals that follow each other within this time are one."""
 HOARD_SECONDS = 1.0
 """How often a worker looks whether it holds jobs that others could run sooner."""
-SWITCH_SECONDS = 0.001
-"""How long one thread may keep the interpreter while another has an answer of the database in its hands."""
-COLLECT_OBJECTS = 20_000
-"""How many objects are made between two looks for garbage, at least."""
 UNKNOWN_TASK_SECONDS = 30.0
 """How long a job whose task this worker does not have is left to others."""
 
@@ -87,7 +79,7 @@ class Worker:
 
     def run(self) -> int:
         """Work until told to stop, or until there is no reason to go on; returns the jobs it took."""
-        with closing(self._beat_store), _tuned_interpreter():
+        with closing(self._beat_store), tuned_interpreter():
             self._begin()
             try:
                 self._claim_until_stopped()
@@ -363,44 +355,8 @@ def run_worker(app: Penstock, *, settings: Settings | None = None, signals: bool
         "name": known["worker_name"],
     }
     worker = Worker(app, Options(**{**defaults, **said}), known)
-    with _stopped_by_signals(worker) if signals else nullcontext():
+    with stopped_by_signals(worker.stop) if signals else nullcontext():
         runs = worker.run()
     if worker.worn_out is not None:
         raise worker.worn_out
     return runs
-
-
-@contextmanager
-def _tuned_interpreter() -> Iterator[None]:
-    """Let threads that have an answer in their hands go on soon, and look for garbage every few thousand jobs.
-
-    A busy event loop would keep the others waiting; and what a job leaves behind goes without the collector.
-    """
-    switching, collecting = sys.getswitchinterval(), gc.get_threshold()
-    sys.setswitchinterval(min(switching, SWITCH_SECONDS))
-    gc.set_threshold(max(collecting[0], COLLECT_OBJECTS), *collecting[1:])
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(switching)
-        gc.set_threshold(*collecting)
-
-
-@contextmanager
-def _stopped_by_signals(worker: Worker) -> Iterator[None]:
-    last = float("-inf")
-
-    def stop(_number: int, _frame: object) -> None:
-        nonlocal last
-        before, last = last, time.monotonic()
-        if last - before < ECHO_SECONDS:
-            return  # the same word from two mouths: a service manager tells the supervisor and its workers at once
-        # A handler must not wait for a lock that the interrupted code may hold.
-        threading.Thread(target=worker.stop, name="penstock-stop", daemon=True).start()
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
