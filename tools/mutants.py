@@ -194,7 +194,7 @@ def main() -> int:
             told = f"red: {verdict.killer}" if verdict.killer else verdict.problem.upper()
             print(f"{verdict.seconds:5.1f} s  {where:8}  {verdict.trial.guard:60}  {told}", flush=True)
     survivors = [verdict for verdict in verdicts if not verdict.killer]
-    print(f"{len(verdicts) - len(survivors)} of {len(verdicts)} removed guards were missed by their tests")
+    print(f"{len(verdicts) - len(survivors)} of {len(verdicts)} removed guards were noticed by their tests")
     if not survivors and not words:
         PAGE.write_text(page_of(verdicts), "utf-8")
     return 1 if survivors else 0

@@ -14,8 +14,8 @@ from tests.stores.scenes import START
 NOUNS = sorted(entry.name.removesuffix(".sql") for entry in (files("penstock.stores") / "sqlite" / "books").iterdir())
 _PARAMETER = {"sqlite": re.compile(r"(?:(?<![:\w]):|\btold\.)([a-z]\w*)"), "postgres": re.compile(r"%\((\w+)\)s")}
 """On SQLite the arrays of a batch are the columns of a table."""
-ON_POSTGRES_ALONE = {"walk_behind"}
-"""SQLite leaves no dead entries that a walk would have to step over."""
+ON_POSTGRES_ALONE = {"walk_behind", "claim_lone"}
+"""SQLite leaves no dead entries that a walk would have to step over, and makes no trips that could be saved."""
 IN_ONE_STATEMENT = {"batch", "gated", "ring", "past_tenant", "past_rank", "past_run_at", "past_id"}
 """SQLite claims pair by pair and counts the batch itself, in a transaction that asks the gates too; it has no bell, and
 no dead entries to step over."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from contextlib import closing
+from contextlib import closing, contextmanager
 from typing import Any
 
 import pytest
@@ -55,8 +55,11 @@ HOT = {
     "prune": ({"state": "dead", "age_us": 9, "limit": 100, **NOW}, {}, "penstock_history_finished"),
 }
 """Each entry with its common parameters, the columns of its batch, and the index that must find its rows."""
-HOT_ON_POSTGRES = HOT | {"walk_behind": (WALK, PAST, "penstock_jobs_ready")}
-ORDERED = {"walk", "walk_behind", "claim", "stale", "overdue", "prune"}
+HOT_ON_POSTGRES = HOT | {
+    "walk_behind": (WALK, PAST, "penstock_jobs_ready"),
+    "claim_lone": (WALK | {"worker_id": A_JOB, "batch": 5}, {}, "penstock_jobs_ready"),
+}
+ORDERED = {"walk", "walk_behind", "claim", "claim_lone", "stale", "overdue", "prune"}
 """Entries whose order comes from their index: sorting would read everything that matches."""
 BOUND = {"claim": "run_at", "stale": "lease_expires_at", "overdue": "deadline_at", "prune": "finished_at"}
 """The column that ends the scan of the index: what is not due yet is never read."""
@@ -147,32 +150,45 @@ FILL = (
 )
 
 
+@contextmanager
+def _migrated(server):
+    schema = f"plans_{new_id().replace('-', '')}"
+    with closing(open_database(server.url())) as outside:
+        outside.read(lambda c: c.execute(f"create schema {schema}"))
+        with closing(open_database(server.url(search_path=schema))) as database:
+            migrations.migrate(database)
+            yield database
+        outside.read(lambda c: c.execute(f"drop schema {schema} cascade"))
+
+
+@pytest.fixture(scope="module")
+def fresh(postgres_server):
+    """A database in which nothing is yet: what is planned on it is kept when it grows."""
+    with _migrated(postgres_server) as database:
+        yield database
+
+
 @pytest.fixture(scope="module")
 def filled(postgres_server):
     """A database of some size with statistics, which no test of this file changes."""
-    schema = f"plans_{new_id().replace('-', '')}"
-    url = postgres_server.url(search_path=schema)
-    with closing(open_database(postgres_server.url())) as server:
-        server.read(lambda c: c.execute(f"create schema {schema}"))
-        with closing(open_database(url)) as database:
-            migrations.migrate(database)
-            for statement in FILL:
-                database.transact(lambda c, s=statement: c.execute(s, NOW))
-            database.read(lambda c: c.execute("analyze penstock_jobs, penstock_history, penstock_queues"))
-            yield database
-        server.read(lambda c: c.execute(f"drop schema {schema} cascade"))
+    with _migrated(postgres_server) as database:
+        for statement in FILL:
+            database.transact(lambda c, s=statement: c.execute(s, NOW))
+        database.read(lambda c: c.execute("analyze penstock_jobs, penstock_history, penstock_queues"))
+        yield database
 
 
 @pytest.mark.postgres
 @pytest.mark.parametrize("mode", ["auto", "force_generic_plan"])
 @pytest.mark.parametrize("name", HOT_ON_POSTGRES)
-def test_postgresql_finds_the_rows_of_each_statement_by_its_index(filled, name, mode):
+@pytest.mark.parametrize("size", ["filled", "fresh"])
+def test_postgresql_finds_the_rows_of_each_statement_by_its_index(request, size, name, mode):
     """Prepared, and run often enough that the server may choose a plan without knowing the values."""
     common, columns, index = HOT_ON_POSTGRES[name]
     params = common | {column: [value] * 3 for column, value in columns.items()}
     (statement,) = book("penstock.stores", "postgres", "jobs")[name]
 
-    nodes = _plan(filled, statement, params, mode)
+    nodes = _plan(request.getfixturevalue(size), statement, params, mode)
 
     scans = [node for node in nodes if node.get("Relation Name") in LARGE]
     assert {node["Node Type"] for node in scans} <= {"Index Scan", "Index Only Scan", "Bitmap Heap Scan", "ModifyTable"}

@@ -36,6 +36,8 @@ ROUNDS = 10
 """How often a claim looks again in one queue that has more tenants, or where jobs that wait for a permit took room."""
 
 
+PAIR_COLUMNS = 4
+"""The columns of a walk: a tenant, a rank, the first `run_at`, and whether that is due."""
 Pair = tuple[str, int]
 """A tenant and a rank."""
 Ends = dict[Pair, tuple[Instant, str]]
@@ -147,6 +149,7 @@ class Claiming:
     def _claim_ungated(self, worker_id: str, queue: str, batch: int, turn: Turn) -> tuple[list[Row], list[Lease]]:
         """A walk, and a statement that is its own transaction: two trips where nothing but the jobs is to be written.
 
+        One, where a walk from the front finds a lone pair.
         Nothing is taken where a gate stands before one of the jobs, or where others were faster.
         """
         trail = turn.trails.pop(queue, None)
@@ -160,17 +163,34 @@ class Claiming:
         self, trail: Trail, worker_id: str, queue: str, batch: int, turn: Turn
     ) -> tuple[list[Row], list[Lease]]:
         last = turn.last_tenant.get(queue, "")
-        walked = self._db.read(lambda connection: self._round(connection, queue, batch, last, trail))
-        common = {"worker_id": worker_id, "queue": queue, "gated": False, "now": self._db.clock.now()}
+        common = {"worker_id": worker_id, "queue": queue, "now": self._db.clock.now()}
 
         def take(given: list[Share], most: int) -> list[Lease]:
-            asked = trail.past(given)
-            return [Lease._make(row) for row in self._db.alone(self._book["claim"], {**common, "batch": most}, asked)]
+            asked = {**common, "gated": False, "batch": most}
+            return [Lease._make(row) for row in self._db.alone(self._book["claim"], asked, trail.past(given))]
 
-        leases = _share_out(_due(walked), batch, take, all_or_nothing=True)
+        leases: list[Lease] | None = None
+        if last or trail.ends:
+            walked = self._db.read(lambda connection: self._round(connection, queue, batch, last, trail))
+        else:
+            walked, leases = self._claim_lone(common, batch)
+        if leases is None:
+            leases = _share_out(_due(walked), batch, take, all_or_nothing=True)
         if len(leases) == batch and trail.follow(leases):
             turn.trails[queue] = trail
         return walked, leases
+
+    def _claim_lone(self, common: dict[str, Any], batch: int) -> tuple[list[Row], list[Lease] | None]:
+        """Walk all around, and in the same trip take what is there where one pair alone has something due.
+
+        None where there are several: then who gets how much is to be decided first.
+        """
+        asked = {**common, "after": "", "before": HIGHEST, "tenants": min(batch, TENANTS_AT_ONCE), "batch": batch}
+        rows = self._db.alone(self._book["claim_lone"], asked)
+        walked = list(dict.fromkeys(row[:PAIR_COLUMNS] for row in rows))
+        if len(_due(walked)) > 1:
+            return walked, None
+        return walked, [Lease._make(row[PAIR_COLUMNS:]) for row in rows if row[PAIR_COLUMNS] is not None]
 
     def _claim_gated(self, worker_id: str, queue: str, batch: int, turn: Turn) -> Round:
         """Walk, claim and pass the gates in one transaction: no job runs that its gate did not let through."""

@@ -250,8 +250,12 @@ def _has_rows(cursor: psycopg.Cursor[Row]) -> bool:
 
 
 def _settings(*, for_transaction: bool) -> str:
-    """What our work needs of the server, for a connection that is ours or for one transaction on somebody's."""
+    """What our work needs of the server, for a connection that is ours or for one transaction on somebody's.
+
+    Plans are kept while tables grow: one that was made for an empty table must be good for a large one (decision 11).
+    """
     chosen = {"lock_timeout": "10s", "idle_in_transaction_session_timeout": "60s", "timezone": "UTC"}
+    chosen |= {"enable_seqscan": "off", "enable_bitmapscan": "off", "jit": "off"}
     isolation = "transaction_isolation" if for_transaction else "default_transaction_isolation"
     chosen[isolation] = "read committed"
     return "select " + ", ".join(f"set_config('{name}', '{it}', {for_transaction})" for name, it in chosen.items())

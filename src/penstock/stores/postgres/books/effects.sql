@@ -12,7 +12,7 @@ returning key;
 -- name: in_hand
 -- The other job whose run is at this effect now, if there is one.
 select j.id from penstock_effects e join penstock_jobs j on j.id = e.job_id and j.fence = e.fence
-where e.tenant = :tenant and e.key = :key and j.state = 'running' and j.id <> :job_id::uuid;
+where e.tenant = :tenant and e.key = :key and j.state || '' = 'running' and j.id <> :job_id::uuid;
 
 -- name: begin_again
 -- An effect in doubt is taken over by a newer run.

@@ -1,4 +1,6 @@
 -- Jobs on PostgreSQL. Batches travel as arrays, one per column; ids are cast, for a text parameter has no type of its own.
+-- Where a job is found by its id, its state is compared through an expression: in an empty table the index of the running
+-- ones looks as good as the primary key, and the plan is kept when it has become long.
 
 -- name: enqueue
 -- A conflict with the index of active unique keys writes nothing. The row is not returned, which would take its time.
@@ -226,6 +228,51 @@ returning j.id, j.fence, j.tenant, j.task, j.queue, j.args, j.attempts, j.max_at
     j.job_key, -j.rank, j.run_at, j.created_at, j.leased_at, j.lease_us, j.timeout_us, j.deadline_at, j.concurrency_key,
     j.concurrency_limit, j.source, j.correlation_id, j.tags, j.requeued_from, j.facts, j.worker_id;
 
+-- name: claim_lone
+-- The walk, and at once the claim of what it found where one pair alone has something due: a lone job takes one trip.
+-- Each pair comes with the jobs that were taken from it. Where several have something due nothing is taken, for who gets
+-- how much is not decided here; nor where a gate stands before one of the jobs.
+with recursive pair (tenant, rank, run_at, due, found, counted) as (
+    select start.tenant, start.rank, start.run_at, start.due, start.due::int, start.due
+    from (
+        select j.tenant, j.rank, j.run_at, j.run_at <= (select penstock_now(:now::bigint)) as due from penstock_jobs j
+        where j.queue = :queue and j.state = 'queued' and j.tenant > :after and j.tenant < :before
+          and not exists (select 1 from penstock_queues q where q.name = :queue and q.paused_at is not null)
+        order by j.tenant, j.rank, j.run_at, j.id limit 1) start
+    union all
+    select next.tenant, next.rank, next.run_at, next.due,
+           pair.found + (next.due and not (next.tenant = pair.tenant and pair.counted))::int,
+           next.due or (next.tenant = pair.tenant and pair.counted)
+    from pair cross join lateral (
+        select j.tenant, j.rank, j.run_at, j.run_at <= (select penstock_now(:now::bigint)) as due from penstock_jobs j
+        where j.queue = :queue and j.state = 'queued'
+          and (j.tenant, j.rank) > (pair.tenant, pair.rank) and j.tenant < :before
+        order by j.tenant, j.rank, j.run_at, j.id limit 1) next
+    where pair.found < :tenants or next.tenant = pair.tenant
+), ready as materialized (
+    select tenant, rank from pair where due
+), picked as materialized (
+    select chosen.id, chosen.gated
+    from ready cross join lateral (
+        select id, concurrency_key is not null or source is not null as gated from penstock_jobs
+        where queue = :queue and state = 'queued' and tenant = ready.tenant and rank = ready.rank
+          and run_at <= (select penstock_now(:now::bigint))
+        order by run_at, id limit :batch for update skip locked) chosen
+    where (select count(*) from ready) = 1
+), taken as (
+    update penstock_jobs j
+    set state = 'running', fence = j.fence + 1, attempts = j.attempts + 1, worker_id = :worker_id::uuid,
+        leased_at = (select penstock_now(:now::bigint)), heartbeat_at = (select penstock_now(:now::bigint)),
+        lease_expires_at = (select penstock_now(:now::bigint)) + j.lease_us, waiting_on = null,
+        started_at = coalesce(j.started_at, (select penstock_now(:now::bigint))),
+        updated_at = (select penstock_now(:now::bigint))
+    where j.id = any(case when not (select bool_or(gated) from picked) then array(select id from picked) end)
+    returning j.id, j.fence, j.tenant, j.task, j.queue, j.args, j.attempts, j.max_attempts, j.losses, j.deferrals,
+        j.job_key, -j.rank, j.run_at, j.created_at, j.leased_at, j.lease_us, j.timeout_us, j.deadline_at,
+        j.concurrency_key, j.concurrency_limit, j.source, j.correlation_id, j.tags, j.requeued_from, j.facts, j.worker_id
+)
+select pair.tenant, pair.rank, pair.run_at, pair.due, taken.* from pair left join taken on pair.due;
+
 -- name: renew
 update penstock_jobs j
 set heartbeat_at = (select penstock_now(:now::bigint)), lease_expires_at = (select penstock_now(:now::bigint)) + j.lease_us,
@@ -236,16 +283,16 @@ returning j.id, j.cancel_reason;
 
 -- name: lock
 -- The first statement of every transaction that a run makes: it holds the job, or nothing comes back.
-select id from penstock_jobs where id = :id::uuid and fence = :fence and state = 'running' for update;
+select id from penstock_jobs where id = :id::uuid and fence = :fence and state || '' = 'running' for update;
 
 -- name: progress
 update penstock_jobs set progress = :progress, updated_at = penstock_now(:now::bigint)
-where id = :id::uuid and fence = :fence and state = 'running'
+where id = :id::uuid and fence = :fence and state || '' = 'running'
 returning id;
 
 -- name: settle
--- The job leaves the hot table with its outcome. The lists stand in a subselect and the state is compared through an
--- expression: otherwise the generic plan of the prepared statement walks the lease index with all its dead entries.
+-- The job leaves the hot table with its outcome. The lists stand in a subselect: otherwise the generic plan of the
+-- prepared statement walks the lease index with all its dead entries.
 with told as (
     select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence, unnest(:was::text[]) as was,
            unnest(:state::text[]) as state, unnest(:reason::text[]) as reason, unnest(:result::text[]) as result,
@@ -295,7 +342,7 @@ returning j.id, j.fence;
 -- How a job looks after a settlement of this very fence. A loss would have been counted.
 select id from penstock_history where id = :id::uuid and fence = :fence and losses = :losses
 union all
-select id from penstock_jobs where id = :id::uuid and fence = :fence and losses = :losses and state = 'queued';
+select id from penstock_jobs where id = :id::uuid and fence = :fence and losses = :losses and state || '' = 'queued';
 
 -- name: asked_to_cancel
 select j.id, j.fence, j.cancel_reason
@@ -352,13 +399,13 @@ where id = :id::uuid and (:tenant::text is null or tenant = :tenant) for update;
 
 -- name: ask_to_cancel
 update penstock_jobs set cancel_reason = coalesce(cancel_reason, :reason), updated_at = penstock_now(:now::bigint)
-where id = :id::uuid and fence = :fence and state = 'running'
+where id = :id::uuid and fence = :fence and state || '' = 'running'
 returning id;
 
 -- name: retry
 -- One waiting job is due at once, whatever it waited for, and an idle worker hears of it.
 update penstock_jobs set run_at = penstock_now(:now::bigint), waiting_on = null, updated_at = penstock_now(:now::bigint)
-where id = :id::uuid and fence = :fence and state = 'queued' and run_at > penstock_now(:now::bigint)
+where id = :id::uuid and fence = :fence and state || '' = 'queued' and run_at > penstock_now(:now::bigint)
 returning attempts, pg_notify('penstock', '');
 
 -- name: take_permit
@@ -399,9 +446,9 @@ where id = :id::uuid and state = 'dead' and requeued_to is null
 returning id;
 
 -- name: prune
--- Finished jobs of one state older than an age, the oldest first.
+-- Finished jobs of one state older than an age, the oldest first: by the index of their ends, not by that of the dead.
 delete from penstock_history where id = any(array(
     select id from penstock_history
-    where finished_at < penstock_now(:now::bigint) - :age_us::bigint and state = :state
+    where finished_at < penstock_now(:now::bigint) - :age_us::bigint and state || '' = :state
     order by finished_at limit :limit for update skip locked))
 returning tenant, job_key, requeued_to;

@@ -16,7 +16,7 @@ with told as (
         s.probe_fence, s.probe_until, (select penstock_now(:now::bigint)) as now
     from penstock_sources s
     where s.key = :key and (not :fenced::bool or exists (
-        select 1 from told join penstock_jobs j on j.id = told.id and j.fence = told.fence and j.state = 'running'))
+        select 1 from told join penstock_jobs j on j.id = told.id and j.fence = told.fence and j.state || '' = 'running'))
       and (:lasting::bool or s.budget is null and s.burst * s.interval_us <= :brief_us::bigint)
     for update of s
 ), asking as materialized (
@@ -205,7 +205,7 @@ returning s.key, s.granted;
 with gone as (
     delete from penstock_source_permits p
     where p.source = :key and (p.expires_at <= penstock_now(:now::bigint) or p.expires_at is null and not exists (
-        select 1 from penstock_jobs j where j.id = p.holder and j.fence = p.fence and j.state = 'running'))
+        select 1 from penstock_jobs j where j.id = p.holder and j.fence = p.fence and j.state || '' = 'running'))
     returning p.ticket
 )
 update penstock_sources s
