@@ -34,21 +34,27 @@ class _Entry:
         return Series(scenario, self.contender.name, JOBS_PER_SECOND, tuple(self.runs), setting, jobs, self.failure)
 
 
+def pair(bench: Bench, scenario: str, one: Contender, other: Contender, measure: Measure = full_drain) -> list[Series]:
+    """A B A B: two of ours, for more rounds."""
+    return alternate(bench, scenario, [one, other], measure, bench.plan.pair_rounds)
+
+
 def alternate(
-    bench: Bench, scenario: str, contenders: Sequence[Contender], measure: Measure = full_drain
+    bench: Bench, scenario: str, contenders: Sequence[Contender], measure: Measure = full_drain, rounds: int = 0
 ) -> list[Series]:
     """A B C A B C: one that fails is left out of the rest and says why; a spent budget ends all of them."""
+    rounds = rounds or bench.plan.rounds
     entries = [_Entry(contender) for contender in contenders]
     with ExitStack() as stack:
         try:
             for entry in entries:
                 _enter(bench, entry, stack)
-            for _ in range(bench.plan.rounds):
+            for _ in range(rounds):
                 for entry in entries:
                     _measure(bench, scenario, entry, measure)
         except BudgetSpent as spent:
             for entry in entries:
-                if len(entry.runs) < bench.plan.rounds:
+                if len(entry.runs) < rounds:
                     entry.failure = entry.failure or str(spent)
     return [entry.series(scenario) for entry in entries]
 

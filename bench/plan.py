@@ -11,6 +11,8 @@ class Plan:
 
     quick: bool
     rounds: int
+    pair_rounds: int
+    """Where one drain is set against another of ours: they are short, and a machine that is uneven meets both alike."""
     probes: int
     """How often each setting of a contender is tried before the best one is measured."""
     probe_jobs: int
@@ -45,6 +47,7 @@ class Plan:
 FULL = Plan(
     quick=False,
     rounds=3,
+    pair_rounds=7,
     probes=2,
     probe_jobs=5_000,
     single_rounds=15,
@@ -72,6 +75,7 @@ FULL = Plan(
 QUICK = Plan(
     quick=True,
     rounds=1,
+    pair_rounds=1,
     probes=0,
     probe_jobs=0,
     single_rounds=5,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bench.contenders import Contender, peers, penstock, penstock_plain, raw
-from bench.contest import alternate
+from bench.contest import alternate, pair
 from bench.figures import Series
 from bench.filling import park
 from bench.lane import Bench, Lane
@@ -24,7 +24,7 @@ def drain(bench: Bench, database: str) -> list[Series]:
 def tenants(bench: Bench, database: str) -> list[Series]:
     """One tenant against many."""
     many = penstock(database, name=TENANTS, filling={"tenants": bench.plan.tenants})
-    return alternate(bench, f"tenants {database}", [penstock(database), many])
+    return pair(bench, f"tenants {database}", penstock(database), many)
 
 
 def parked(bench: Bench, database: str) -> list[Series]:
@@ -36,4 +36,4 @@ def parked(bench: Bench, database: str) -> list[Series]:
             park(one.address, bench.plan.parked)
         return one.drain(one.jobs)
 
-    return alternate(bench, f"parked {database}", [penstock(database), penstock(database, name=PARKED)], measure)
+    return pair(bench, f"parked {database}", penstock(database), penstock(database, name=PARKED), measure)

@@ -8,7 +8,7 @@ import psycopg
 
 from bench import filling
 from bench.contenders import penstock
-from bench.contest import alternate, full_drain
+from bench.contest import full_drain, pair
 from bench.figures import JOBS_PER_SECOND, Series
 from bench.lane import Bench, Lane, lane
 
@@ -35,7 +35,7 @@ def history(bench: Bench, database: str) -> list[Series]:
     state: set[str] = set()
     large = penstock(database, name=HISTORY)
     try:
-        return alternate(bench, f"history {database}", [penstock(database), large], measure)
+        return pair(bench, f"history {database}", penstock(database), large, measure)
     finally:
         bench.site.drop(database, large.place)
 
@@ -55,7 +55,7 @@ def backlog(bench: Bench, database: str) -> list[Series]:
     state: set[str] = set()
     large = penstock(database, name=BACKLOG)
     try:
-        return alternate(bench, f"backlog {database}", [penstock(database), large], measure)
+        return pair(bench, f"backlog {database}", penstock(database), large, measure)
     finally:
         bench.site.drop(database, large.place)
 

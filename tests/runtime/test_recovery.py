@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import textwrap
+import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from penstock import Penstock
 from penstock.engine.ids import new_id
+from penstock.engine.transitions import State
 from penstock.runtime import identity
 from penstock.stores import migrations
 from penstock.stores.opening import open_database
@@ -118,6 +120,29 @@ def test_a_lease_that_ran_out_is_taken_back_before_the_first_claim(url, monkeypa
 
         assert app.run_worker(once=True) == 1
         assert (handle.result(0), handle.job().losses) == ("second", 1)
+
+
+def test_a_lease_that_is_renewed_as_soon_as_the_database_is_back_is_not_taken_by_a_worker_that_starts(url, monkeypatch):
+    """A live worker could not renew while the database was away: the one that starts gives it a moment."""
+    with closing(Penstock(url)) as app:
+
+        @app.task(lease="1 h")
+        def work() -> None: ...
+
+        handle, looked, reap = work.enqueue(), threading.Event(), app.store.leases.reap
+        (lease,) = app.store.leases.claim(new_id(), ["default"])
+        run_out = "update penstock_jobs set lease_expires_at = 1"
+        app.store.database.transact(lambda connection: connection.execute(run_out))
+        monkeypatch.setattr(app.store.leases, "reap", lambda *said, **more: (reap(*said, **more), looked.set())[0])
+        starting = threading.Thread(target=app.run_worker, kwargs={"once": True}, daemon=True)
+        starting.start()
+
+        assert looked.wait(30)
+        lost = app.store.leases.renew([lease]).lost
+        starting.join(60)
+
+        assert not lost
+        assert (handle.job().state, handle.job().fence, handle.job().losses) == (State.RUNNING, lease.fence, 0)
 
 
 def test_a_process_that_runs_is_not_gone_and_one_that_ended_is():

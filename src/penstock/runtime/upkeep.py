@@ -79,7 +79,7 @@ class Upkeep:
         if gone:
             self._store.workers.recovered(self._worker, gone, len(taken))
         self._report.reaped(taken, "worker_startup_recovery")
-        return len(taken) + (self.sweep() if self._may_reap() else 0)
+        return len(taken) + (self._sweep_twice() if self._may_reap() else 0)
 
     def sweep(self, believe: Believe = set) -> int:
         """Take back leases that ran out, and bury jobs that waited past their deadline."""
@@ -88,6 +88,14 @@ class Upkeep:
         _until_empty(lambda: self._store.leases.expire(SWEEP_LIMIT))
         self._swept = time.monotonic()
         return len(taken)
+
+    def _sweep_twice(self) -> int:
+        """Take back what two looks find run out: between them the live renew, if the database was away until now."""
+        taken = self.sweep(self._seen_before)
+        if self._suspects:
+            self._stop.wait(SECOND_LOOK_SECONDS)
+            taken += self.sweep(self._seen_before)
+        return taken
 
     def open_slots(self) -> int:
         """Give every due slot its disposition."""

@@ -28,7 +28,7 @@ T = TypeVar("T")
 OLDEST_VERSION = 130000
 POOL_SIZE = 10
 ROWS_IN_COMPANY = 50
-ROWS_ALONE = 500
+ROWS_ALONE = 1000
 COMPANY_SECONDS = 0.5
 """How long after somebody enqueued they are taken to go on."""
 COPY_LINES = 100
