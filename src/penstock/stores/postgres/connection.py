@@ -255,7 +255,7 @@ def _settings(*, for_transaction: bool) -> str:
     Plans are kept while tables grow: one that was made for an empty table must be good for a large one (decision 11).
     """
     chosen = {"lock_timeout": "10s", "idle_in_transaction_session_timeout": "60s", "timezone": "UTC"}
-    chosen |= {"enable_seqscan": "off", "enable_bitmapscan": "off", "jit": "off"}
+    chosen |= {"enable_seqscan": "off", "jit": "off"}
     isolation = "transaction_isolation" if for_transaction else "default_transaction_isolation"
     chosen[isolation] = "read committed"
     return "select " + ", ".join(f"set_config('{name}', '{it}', {for_transaction})" for name, it in chosen.items())
