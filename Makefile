@@ -8,18 +8,18 @@ BIN := .venv/bin
 .PHONY: help setup setup-dev demo test check format requirements proof mutants bench lock clean
 
 help: ## this list
-	@echo "Penstock. Start with: make demo"
+	@echo "Haulwright. Start with: make demo"
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' \
 		| awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 
-setup: ## make .venv with the locked run-time packages (PYTHON=python3.12 for another Python)
+setup: ## make .venv with the locked packages of every extra (PYTHON=python3.12 for another Python)
 	@PYTHON='$(PYTHON)' sh tools/setup.sh requirements.lock
 
 setup-dev: ## the same with what the tests and checks need
 	@PYTHON='$(PYTHON)' sh tools/setup.sh requirements-dev.lock
 
 demo: setup ## see it work: five applications, two workers, one killed, nothing lost (DATABASE_URL=... for PostgreSQL)
-	@$(BIN)/penstock demo $(if $(filter command%,$(origin DATABASE_URL)),--database '$(DATABASE_URL)') $(ARGS)
+	@$(BIN)/haulwright demo $(if $(filter command%,$(origin DATABASE_URL)),--database '$(DATABASE_URL)') $(ARGS)
 
 test: setup-dev ## every promise at small size, on SQLite and PostgreSQL (ARGS="-k lease" for a few)
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
@@ -50,7 +50,7 @@ bench: setup-dev ## figures next to peers and raw loops, up to 60 minutes (QUICK
 
 # The locks carry versions and hashes but no addresses, so they install from any index or mirror.
 COMPILE := uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
-	--no-emit-index-url --no-header --no-annotate --quiet --extra postgres --group build
+	--no-emit-index-url --no-header --no-annotate --quiet --extra all --group build
 
 lock: ## resolve requirements*.lock anew (needs uv; ARGS=--upgrade for newer versions)
 	@$(COMPILE) --output-file requirements.lock $(ARGS)

@@ -10,7 +10,7 @@ from typing import Any
 
 import psycopg
 
-from penstock.engine.ids import new_id
+from haulwright.engine.ids import new_id
 
 Row = tuple[Any, ...]
 WARM_UP = 100
@@ -67,23 +67,26 @@ def _timed(rows: Sequence[Row], write: Callable[[Row], object]) -> float:
 
 
 def _prepared(raw: Any, address: str, count: int) -> tuple[str, list[Row]]:
-    """A statement, and rows like the one that Penstock wrote, ready for the driver, each with keys of its own."""
+    """A statement, and rows like the one that Haulwright wrote, ready for the driver, each with keys of its own."""
     columns = _columns(raw)
-    model = dict(zip(columns, raw.execute("select * from penstock_jobs limit 1").fetchall()[0], strict=True))
+    model = dict(zip(columns, raw.execute("select * from haulwright_jobs limit 1").fetchall()[0], strict=True))
     rows = []
     for _ in range(count):
         key = new_id()
         rows.append(tuple({**model, "id": key, "job_key": key}.values()))
     marks = ", ".join(["?" if address.startswith("sqlite") else "%s"] * len(columns))
-    return f"insert into penstock_jobs ({', '.join(columns)}) values ({marks})", rows
+    return f"insert into haulwright_jobs ({', '.join(columns)}) values ({marks})", rows
 
 
 def _columns(raw: Any) -> list[str]:
-    return [column[0] for column in raw.execute("select * from penstock_jobs limit 0").description]
+    return [column[0] for column in raw.execute("select * from haulwright_jobs limit 0").description]
 
 
 def _copy(raw: psycopg.Connection[Row], columns: Sequence[str], rows: Sequence[Row]) -> None:
-    with raw.cursor() as cursor, cursor.copy(f"copy penstock_jobs ({', '.join(columns)}) from stdin".encode()) as copy:
+    with (
+        raw.cursor() as cursor,
+        cursor.copy(f"copy haulwright_jobs ({', '.join(columns)}) from stdin".encode()) as copy,
+    ):
         for row in rows:
             copy.write_row(row)
 

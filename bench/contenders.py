@@ -1,4 +1,4 @@
-"""Who is measured: Penstock, the raw loops over its statements, and the peers, with the settings that are tried."""
+"""Who is measured: Haulwright, the raw loops over its statements, and the peers, with the settings that are tried."""
 
 from __future__ import annotations
 
@@ -51,16 +51,16 @@ def _batches(*sizes: int) -> tuple[Setting, ...]:
     return tuple({"batch": size} for size in sizes)
 
 
-def penstock(database: str, **changes: Any) -> Contender:
-    """Penstock with `async def` tasks, one worker process."""
-    same = Contender("Penstock", "bench.workload", database, _draining(500, 250, 100))
+def haulwright(database: str, **changes: Any) -> Contender:
+    """Haulwright with `async def` tasks, one worker process."""
+    same = Contender("Haulwright", "bench.workload", database, _draining(500, 250, 100))
     return replace(same, **changes)
 
 
-def penstock_plain(database: str) -> Contender:
-    """Penstock with `def` tasks."""
+def haulwright_plain(database: str) -> Contender:
+    """Haulwright with `def` tasks."""
     settings = _draining(100, 250, 500, 32)
-    return penstock(database, name="Penstock, def tasks", settings=settings, filling={"task": "plain"})
+    return haulwright(database, name="Haulwright, def tasks", settings=settings, filling={"task": "plain"})
 
 
 def raw(database: str) -> Contender:

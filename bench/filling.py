@@ -9,7 +9,7 @@ from contextlib import closing
 
 import psycopg
 
-from penstock.engine.job import PRIORITY_LIMIT
+from haulwright.engine.job import PRIORITY_LIMIT
 
 FAR_FUTURE_US = 4_102_444_800_000_000
 """The year 2100."""
@@ -22,17 +22,17 @@ _NUMBERS = """(
 
 def park(address: str, count: int) -> None:
     """Jobs of the best priority that are not due for long."""
-    _repeat(address, "penstock_jobs", count, {"rank": str(-PRIORITY_LIMIT), "run_at": str(FAR_FUTURE_US)})
+    _repeat(address, "haulwright_jobs", count, {"rank": str(-PRIORITY_LIMIT), "run_at": str(FAR_FUTURE_US)})
 
 
 def backlog(address: str, count: int) -> None:
     """Jobs that are due."""
-    _repeat(address, "penstock_jobs", count, {})
+    _repeat(address, "haulwright_jobs", count, {})
 
 
 def history(address: str, count: int) -> None:
     """Finished jobs, each a microsecond older than the one before."""
-    _repeat(address, "penstock_history", count, {"finished_at": "model.finished_at - numbers.n"})
+    _repeat(address, "haulwright_history", count, {"finished_at": "model.finished_at - numbers.n"})
 
 
 def _repeat(address: str, table: str, count: int, other: Mapping[str, str]) -> None:

@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-FILE_VARIABLE = "PENSTOCK_BENCH_HITS"
-SLOT_VARIABLE = "PENSTOCK_BENCH_SLOT"
+FILE_VARIABLE = "HAULWRIGHT_BENCH_HITS"
+SLOT_VARIABLE = "HAULWRIGHT_BENCH_SLOT"
 SLOTS = 16
 _SLOT = struct.Struct("=qd")
 """How many bodies ran in one process, and when the first of them began."""

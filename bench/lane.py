@@ -1,6 +1,6 @@
 """A contender at work: its database, the process that prepares and asks, and the drains of its workers.
 
-The clock of a drain starts when the first job is claimed, as Penstock and the raw loops write it down. Peers do not
+The clock of a drain starts when the first job is claimed, as Haulwright and the raw loops write it down. Peers do not
 all keep that moment, so for them it starts with the first task body, a little later. It stops when the database shows
 no job whose completion is not recorded. Interpreters and imports come before it: workers are told to go when all of
 them are ready and the jobs are there.
@@ -22,7 +22,7 @@ from bench.plan import Plan
 from bench.processes import BenchError, Child
 from bench.server import Site
 
-ADDRESS_VARIABLE = "PENSTOCK_BENCH_DATABASE"
+ADDRESS_VARIABLE = "HAULWRIGHT_BENCH_DATABASE"
 LONGEST_DRAIN_SECONDS = 600.0
 _LOOK_SECONDS = 0.005
 

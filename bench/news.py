@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import accumulate, count
 from random import Random
 
-from penstock.apps.brief.clustering import Article
+from haulwright.apps.brief.clustering import Article
 
 VOCABULARY = 30_000
 COMMON_WORDS, TOPIC_WORDS, NAMES = 110, 25, 10

@@ -146,7 +146,7 @@ def budget(seconds: float) -> Iterator[None]:
 
 def _neutral(environ: Mapping[str, str]) -> dict[str, str]:
     """Without what would change a contender behind our back."""
-    changing = ("PENSTOCK_", "PG", "DATABASE_URL", "CELERY", "DJANGO", "DBOS", "dramatiq")
+    changing = ("HAULWRIGHT_", "PG", "DATABASE_URL", "CELERY", "DJANGO", "DBOS", "dramatiq")
     return {name: value for name, value in environ.items() if not name.startswith(changing)}
 
 

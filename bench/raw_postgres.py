@@ -1,4 +1,4 @@
-"""The raw loop on PostgreSQL: Penstock's own statements on its own tables, and nothing else.
+"""The raw loop on PostgreSQL: Haulwright's own statements on its own tables, and nothing else.
 
 Claim, run and settle overlap, on threads and connections of their own, as in the worker. What the worker adds to this
 is its price: turns of tenants, validation, contexts, the hand-over to the event loop, heartbeats, reports.
@@ -19,8 +19,8 @@ import psycopg
 from psycopg.types.string import TextLoader
 
 from bench.workload import DISTRIBUTIONS, app, began, fill, hit, reset, unfinished
-from penstock.stores.books import book
-from penstock.stores.postgres.connection import array
+from haulwright.stores.books import book
+from haulwright.stores.postgres.connection import array
 
 __all__ = ["DISTRIBUTIONS", "began", "fill", "reset", "unfinished", "work"]
 
@@ -28,7 +28,7 @@ CLAIMED_AHEAD = 2
 FINISHED_AHEAD = 4
 _ID, _FENCE, _ARGS = 0, 1, 5
 """Where these stand in a claimed row."""
-_BOOK = book("penstock.stores", "postgres", "jobs")
+_BOOK = book("haulwright.stores", "postgres", "jobs")
 Rows = list[tuple[Any, ...]]
 
 
@@ -88,7 +88,7 @@ def _settle(finished: Queue[Rows]) -> None:
 def _told(count: int) -> dict[str, Any]:
     """The columns of a settlement that are the same for every job that succeeded without a result."""
     nothing = array([None] * count)
-    named = ("reason", "result", "facts", "error_class", "error_code", "error_message")
+    named = ("reason", "result", "event_fields", "error_class", "error_code", "error_message")
     same: dict[str, Any] = {"was": array(["running"] * count), "state": array(["succeeded"] * count), "now": None}
     same["losses"] = array([0] * count)
     return same | dict.fromkeys(named, nothing)

@@ -1,4 +1,4 @@
-"""The raw loop on SQLite: Penstock's own statements on its own tables, one connection, and nothing else.
+"""The raw loop on SQLite: Haulwright's own statements on its own tables, one connection, and nothing else.
 
 The settlement of a batch and the claim of the next share a transaction, for there is only one writer anyway.
 """
@@ -12,15 +12,15 @@ import uuid
 from typing import Any
 
 from bench.workload import DISTRIBUTIONS, app, began, fill, hit, reset, unfinished
-from penstock.clock import host_now
-from penstock.stores.books import book
-from penstock.stores.sqlite.connection import with_table
+from haulwright.clock import host_now
+from haulwright.stores.books import book
+from haulwright.stores.sqlite.connection import with_table
 
 __all__ = ["DISTRIBUTIONS", "began", "fill", "reset", "unfinished", "work"]
 
 _ID, _FENCE, _ARGS = 0, 1, 5
 """Where these stand in a claimed row."""
-_BOOK = book("penstock.stores", "sqlite", "jobs")
+_BOOK = book("haulwright.stores", "sqlite", "jobs")
 _NAP_SECONDS = 0.0005
 _PRAGMAS = """
 pragma journal_mode = wal;
@@ -29,7 +29,7 @@ pragma cache_size = -4096;
 pragma wal_autocheckpoint = 4000;
 """
 _SUCCEEDED = {"was": "running", "state": "succeeded", "losses": 0} | dict.fromkeys(
-    ("reason", "result", "facts", "error_class", "error_code", "error_message")
+    ("reason", "result", "event_fields", "error_class", "error_code", "error_message")
 )
 _SETTLE = [with_table(one, ("id", "fence", *_SUCCEEDED), ("id", "fence")) for one in _BOOK["settle"]]
 Rows = list[tuple[Any, ...]]

@@ -21,24 +21,25 @@ METHOD = """\
   too. Redis, where there is one: `appendonly yes`, `appendfsync always`, and jobs acknowledged after they ran.
 - The job does nothing and has one argument, a JSON object of four fields. It is enqueued through the contender's own
   bulk call where it has one.
-- A drain begins with the first claim, as Penstock and the raw loops write it down; peers do not all keep that moment,
+- A drain begins with the first claim, as Haulwright and the raw loops write it down; peers do not all keep that moment,
   so for them it begins a little later, with the first task body. It ends when the database shows no job whose
   completion is not recorded. Workers have been started, have imported everything and wait for the word; the jobs are
   there already; PostgreSQL has just made a checkpoint.
 - Each contender gets the best of a few settings, found by two short drains with each (a quick run takes the first).
   Slow peers get fewer jobs.
-- The raw loop runs Penstock's own statements on its own tables with all their indexes: claim a batch, parse the
+- The raw loop runs Haulwright's own statements on its own tables with all their indexes: claim a batch, parse the
   arguments, settle the batch. On PostgreSQL claim and settle have threads and connections of their own.
-- A bare insert is the row that Penstock wrote, through the same driver, ready as a tuple; the target is set against
+- A bare insert is the row that Haulwright wrote, through the same driver, ready as a tuple; the target is set against
   the faster way, a statement that commits itself.
 - Large histories, backlogs and parked jobs are made by `insert ... select` from one real row; on PostgreSQL they are
   then vacuumed and analysed, as its own upkeep would have done.
 - Pick-up is the time from the call of `enqueue` in one process to the first line of the task in another.
 - A gate is passed and left as a request does it, one after the other, with a rate and permits that keep nobody waiting.
 - Feeds are the same bytes for both: RSS 2.0, Atom and RSS 1.0 in turn, 40 entries each. feedparser is called as its own
-  page says; Penstock also looks for bombs, cleans the markup, reads the dates, makes keys and canonical addresses.
+  page says; Haulwright also looks for bombs, cleans the markup, reads the dates, makes keys and canonical addresses.
 - Clustering places made reports of about 150 words, whose words follow Zipf's law, one after the other; the window is
-  ten times as large the second time. The time includes reading the text."""
+  ten times as large the second time. The time includes reading the text.
+- Starting is a whole process, from the call to its end; that of Python alone stands beside it."""
 
 ADVICE = """\
 Run it on your own machine, with nothing else on it: figures of two machines, or of two hours on one, cannot be

@@ -76,7 +76,7 @@ class Site:
 def site() -> Iterator[Site]:
     """Start what a run needs, and leave nothing of it behind."""
     with ExitStack() as stack:
-        folder = Path(tempfile.mkdtemp(prefix="penstock-bench-"))
+        folder = Path(tempfile.mkdtemp(prefix="haulwright-bench-"))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         server = stack.enter_context(postgres.start(durable=True))
         yield Site(folder, server, stack.enter_context(_redis(folder)))

@@ -1,4 +1,4 @@
-"""What Penstock is to reach: ratios between medians of one run, and limits. Verdicts follow from figures alone."""
+"""What Haulwright is to reach: ratios between medians of one run, and limits. Verdicts follow from figures alone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bench.figures import Series
-from bench.scenarios import brands, clustering, drains, enqueueing, flat, sources, standing
+from bench.scenarios import brands, clustering, drains, enqueueing, flat, sources, standing, startup
 
 Figures = Mapping[str, Series]
 
@@ -68,7 +68,7 @@ def _flat(scenario: str, database: str, name: str, what: str) -> Target:
 
 _SHORT = {"postgres": "PostgreSQL", "sqlite": "SQLite"}
 _PG, _LITE = "postgres", "sqlite"
-_OURS, _RAW = "Penstock", "raw loop"
+_OURS, _RAW = "Haulwright", "raw loop"
 _TWO = ", two processes"
 
 
@@ -82,7 +82,7 @@ def _on_postgres() -> tuple[Target | Either, ...]:
             "PostgreSQL: two processes over one, or over two raw loops",
             (Target("over one", twice, (ours,), 1.3), Target("over two raw loops", twice, (raw_twice,), 0.5)),
         ),
-        Target("PostgreSQL: `def` tasks over `async def`", _drain(_PG, "Penstock, def tasks"), (ours,), 0.6),
+        Target("PostgreSQL: `def` tasks over `async def`", _drain(_PG, "Haulwright, def tasks"), (ours,), 0.6),
         _flat("tenants", _PG, drains.TENANTS, "many tenants"),
         _flat("parked", _PG, drains.PARKED, "many parked jobs at the best priority"),
     )
@@ -106,11 +106,11 @@ def _on_both(database: str) -> tuple[Target | Either, ...]:
     return (
         Target(
             f"{short}: enqueue over a bare insert and commit",
-            single + enqueueing.PENSTOCK, (single + enqueueing.BARE,), 0.8,
+            single + enqueueing.HAULWRIGHT, (single + enqueueing.BARE,), 0.8,
         ),
         Target(
             f"{short}: bulk enqueue over bare COPY or executemany",
-            bulk + enqueueing.PENSTOCK, (bulk + enqueueing.BARE_BULK,), 0.3,
+            bulk + enqueueing.HAULWRIGHT, (bulk + enqueueing.BARE_BULK,), 0.3,
         ),
         Target(f"{short}: enqueue p99 beside two busy workers, ms", f"loaded {database}/p99", most=20.0),
         Target(f"{short}: pick-up p50, ms", pickup + "p50", most=pick_p50),
@@ -136,7 +136,7 @@ _SNAPSHOT = Target(
 )
 _FEEDS = Target(
     "Feeds: read, cleaned and canonicalized, over feedparser alone",
-    f"feeds none/{sources.PENSTOCK}",
+    f"feeds none/{sources.HAULWRIGHT}",
     (f"feeds none/{sources.BARE}",),
     0.7,
 )
@@ -146,6 +146,10 @@ _CLUSTERING = Target(
     (f"{clustering.SCENARIO}/{clustering.FEW}",),
     most=3.0,
 )
+_STARTUP = (
+    Target("Starting: `import haulwright` in a new process, ms", f"{startup.SCENARIO}/{startup.IMPORT}", most=60.0),
+    Target("Starting: `haulwright --version`, ms", f"{startup.SCENARIO}/{startup.VERSION}", most=150.0),
+)
 ALL: tuple[Target | Either, ...] = (
     *_on_postgres(),
     *_on_sqlite(),
@@ -154,6 +158,7 @@ ALL: tuple[Target | Either, ...] = (
     *_on_both(_LITE),
     _FEEDS,
     _CLUSTERING,
+    *_STARTUP,
 )
 
 

@@ -1,4 +1,4 @@
-"""Penstock as a contender: its tasks, its worker, and its tables emptied, filled and asked how far they are."""
+"""Haulwright as a contender: its tasks, its worker, and its tables emptied, filled and asked how far they are."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Any
 
 from bench.hits import counter
 from bench.payload import Item, chunks
-from penstock import Penstock
-from penstock.clock import SECOND
-from penstock.runtime.worker import run_worker
-from penstock.stores import migrations
-from penstock.stores.connection import Database
-from penstock.stores.opening import open_database
+from haulwright import Haulwright
+from haulwright.clock import SECOND
+from haulwright.runtime.worker import run_worker
+from haulwright.stores import migrations
+from haulwright.stores.connect import open_database
+from haulwright.stores.connection import Database
 
-DISTRIBUTIONS = ("penstock", "psycopg", "pydantic")
-ADDRESS_VARIABLE = "PENSTOCK_BENCH_DATABASE"
+DISTRIBUTIONS = ("haulwright", "psycopg", "pydantic")
+ADDRESS_VARIABLE = "HAULWRIGHT_BENCH_DATABASE"
 FILL_CHUNK = 5000
 
-app = Penstock(os.environ.get(ADDRESS_VARIABLE))
+app = Haulwright(os.environ.get(ADDRESS_VARIABLE))
 hit = counter()
 
 
@@ -69,19 +69,19 @@ def work(setting: dict[str, Any]) -> None:
 
 def unfinished() -> bool:
     """Whether the completion of a job whose body has run is not recorded yet: then its lease is still there."""
-    return bool(rows("select 1 from penstock_jobs where state = 'running' order by lease_expires_at limit 1"))
+    return bool(rows("select 1 from haulwright_jobs where state = 'running' order by lease_expires_at limit 1"))
 
 
 def began(since: float) -> float | None:
     """When the first claim after a moment was made, in seconds since 1970, by the database's clock."""
     moment = int(since * SECOND)
-    ((first,),) = rows(f"select min(leased_at) from penstock_history where finished_at >= {moment}")
+    ((first,),) = rows(f"select min(leased_at) from haulwright_history where finished_at >= {moment}")
     return None if first is None else float(first) / SECOND
 
 
 def finished(number: int) -> float:
     """When the completion of this number was written, in seconds since 1970."""
-    ((moment,),) = rows(f"select finished_at from penstock_history order by finished_at limit 1 offset {number - 1}")
+    ((moment,),) = rows(f"select finished_at from haulwright_history order by finished_at limit 1 offset {number - 1}")
     return float(moment) / SECOND
 
 

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from penstock.sandbox.feeds.bulk import ENTRIES
+from haulwright.sandbox.feeds.bulk import ENTRIES
 from proof.brief.passes import Stage
 
 pytestmark = pytest.mark.crash

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.sandbox import Sandbox
+from haulwright.sandbox import Sandbox
 from proof.support.downloads import under_fire
 
 pytestmark = pytest.mark.crash

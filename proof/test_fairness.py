@@ -8,9 +8,9 @@ from math import ceil
 
 import pytest
 
-from penstock.engine.ids import new_id
-from penstock.engine.job import NewJob
-from penstock.stores.claiming import Turn
+from haulwright.engine.ids import new_id
+from haulwright.engine.job import NewJob
+from haulwright.stores.claim_cursor import ClaimCursor
 from proof.support.bulk import fill
 from proof.support.site import START, Site
 
@@ -43,7 +43,7 @@ def newcomer(store, name):
 @pytest.mark.parametrize("name", ["aaa", "zzz"], ids=["before in the alphabet", "after in the alphabet"])
 def test_a_newcomer_is_claimed_next_whatever_the_backlog_of_another(store, name, report):
     fill(store, BACKLOG, batch=1, tenant="'large'", run_at=START)
-    turn, worker = Turn(), new_id()
+    turn, worker = ClaimCursor(), new_id()
     assert claim(store, worker, 10, turn) == ["large"] * 10
     newcomer(store, name)
     began = time.monotonic()
@@ -64,7 +64,7 @@ def test_a_newcomer_is_claimed_next_whatever_the_backlog_of_another(store, name,
 def test_every_tenant_is_served_within_one_round(store, tenants, batch, report):
     fill(store, BACKLOG, batch=1, tenant=f"'t' || (n % {tenants})", run_at=START)
     fill(store, PARKED, batch=2, tenant=f"'t' || (n % {tenants})", run_at=START + HOUR, rank=-100)
-    turn, worker, bound = Turn(), new_id(), ceil(tenants / batch)
+    turn, worker, bound = ClaimCursor(), new_id(), ceil(tenants / batch)
     claim(store, worker, batch, turn)  # so that the round starts somewhere in the middle
     served, began = set(), time.monotonic()
 
@@ -82,7 +82,7 @@ def test_every_tenant_is_served_within_one_round(store, tenants, batch, report):
 
 def test_a_newcomer_among_many_tenants_waits_for_one_round_at_most(store, report):
     fill(store, BACKLOG, batch=1, tenant="'t' || (n % 200)", run_at=START)
-    turn, worker, waits = Turn(), new_id(), []
+    turn, worker, waits = ClaimCursor(), new_id(), []
     for number in range(20):
         newcomer(store, f"t{number * 10}-new")
         waited = 1

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from penstock.runtime.threads import LOST_THREADS_EXIT
+from haulwright.runtime.threads import LOST_THREADS_EXIT
 from proof.faults.crew import Crew
 from proof.faults.drain import drain_under
 from proof.faults.hazards import ENDLESS_ATTEMPTS, POISON_ATTEMPTS

@@ -44,7 +44,7 @@ def test_eight_schedulers_open_each_slot_of_a_week_once(site, work, report):
     with schedulers(site, SCHEDULERS):
         for moment in moments(WEEK_SLOTS):
             site.clock.set(moment)
-            wait_until(lambda moment=moment: work.app.store.schedules.next_due() > moment)
+            wait_until(lambda moment=moment: work.app.store.schedules.next_due().at > moment)
 
     facts = Facts.read(work.app.store)
     due = {name: set(moments(WEEK_SLOTS)) for name in ("all", "alone")}
@@ -78,7 +78,7 @@ def test_three_days_of_downtime_are_caught_up_as_configured(site, work, report):
 
     with schedulers(site, SCHEDULERS):
         site.clock.advance(3 * 86_400)
-        wait_until(lambda: work.app.store.schedules.next_due() > site.clock.now())
+        wait_until(lambda: work.app.store.schedules.next_due().at > site.clock.now())
 
     facts = Facts.read(work.app.store)
     verdict = check(Evidence(facts, due_slots={name: set(moments(DOWNTIME_SLOTS)) for name in words}, drained=False))
@@ -96,5 +96,5 @@ def test_three_days_of_downtime_are_caught_up_as_configured(site, work, report):
     newest = START + 3 * DAY
     fired = {(name, moment) for name, moment, disposition, _ in facts.slots if disposition == "fired"}
     assert {moment for name, moment in fired if name.startswith("merged")} == {newest}
-    asked = "select distinct merged_into from penstock_slots where disposition = 'coalesced'"
+    asked = "select distinct merged_into from haulwright_slots where disposition = 'coalesced'"
     assert work.app.store.database.read(lambda connection: connection.execute(asked)) == [(newest,)]

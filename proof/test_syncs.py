@@ -6,8 +6,8 @@ from contextlib import closing
 
 import pytest
 
-from penstock.sandbox import Clock, Sandbox
-from penstock.testing.bench import Bench
+from haulwright.sandbox import Sandbox, SandboxClock
+from haulwright.testing.harness import Harness
 from proof.syncs.day import Day, Size
 from proof.syncs.verdict import DISPATCH_SECONDS, judge
 from tests.apps.syncs.scenes import World
@@ -17,11 +17,11 @@ FULL = Size(tenants=200, connections=1_000)
 
 @pytest.mark.proves("ENQ-05", "SL-14", "RL-01", "RL-02", "DL-01", "DL-02")
 def test_a_day_of_a_thousand_connections_is_synced_in_time_and_never_twice(database_url, tmp_path, report, monkeypatch):
-    monkeypatch.setattr("penstock.sources.airbyte.client.LOOK_SECONDS", 0.01)
-    monkeypatch.setattr("penstock.sources.airbyte.client.LAG_SECONDS", 0.02)
+    monkeypatch.setattr("haulwright.sources.vendor.LOOK_SECONDS", 0.01)
+    monkeypatch.setattr("haulwright.sources.airbyte.client.LAG_SECONDS", 0.02)
     with (
-        closing(Bench(database_url, tmp_path)) as bench,
-        Sandbox(seed=7, clock=Clock(lambda: bench.clock.now() / 1_000_000)) as sandbox,
+        closing(Harness(database_url, tmp_path)) as bench,
+        Sandbox(seed=7, clock=SandboxClock(lambda: bench.clock.now() / 1_000_000)) as sandbox,
     ):
         day = Day(World.open(bench, sandbox), FULL, seed=1)
         day.begin()

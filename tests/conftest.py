@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
+import tomllib
 import uuid
 from collections.abc import Iterator
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import psycopg
 import pytest
 from psycopg import sql
 
+from haulwright.discovery import GROUP
 from tests.support.binaries import PostgresUnavailable
 from tests.support.postgres import Addressed, obtain
 from tools.requirements import read_requirements
@@ -19,6 +22,16 @@ from tools.requirements import read_requirements
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background of a shell: the processes that tests interrupt would inherit that they ignore it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure() -> None:
+    """Refuse an environment that was made before pyproject.toml last named its entry points."""
+    declared = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))["project"][
+        "entry-points"
+    ]
+    installed = {entry_point.name for entry_point in entry_points(group=GROUP)}
+    if missing := set(declared[GROUP]) - installed:
+        pytest.exit(f"The applications {sorted(missing)} are not installed in this environment. Run: make setup-dev", 4)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -59,7 +72,7 @@ def durable_postgres_url(durable_postgres_server: Addressed) -> Iterator[str]:
 @pytest.fixture
 def sqlite_url(tmp_path: Path) -> str:
     """A file that does not exist yet."""
-    return f"sqlite:///{tmp_path}/penstock.db"
+    return f"sqlite:///{tmp_path}/haulwright.db"
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tools import reference
+from haulwright.engine.transitions import TRANSITIONS
+from tools import glossary, reference
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -16,6 +17,11 @@ LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(#[^)\s]*)?\)")
 
 def test_the_reference_pages_follow_from_the_code():
     assert reference.main(["--check"]) == 0
+    assert glossary.main(["--check"]) == 0
+
+
+def test_every_verb_of_a_job_is_in_the_glossary():
+    assert {verb for _, verb in TRANSITIONS} <= {entry.word for entry in glossary.read_words()}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -35,6 +41,23 @@ def test_every_page_is_in_the_index():
     ]
 
     assert missing == []
+
+
+def test_every_room_of_the_house_is_on_the_map():
+    lines = (ROOT / "CONTRIBUTING.md").read_text("utf-8").partition("src/haulwright/\n")[2].partition("```")[0]
+    rooms = {
+        path.stem for path in (ROOT / "src" / "haulwright").iterdir() if not path.name.startswith(("_", "py.typed"))
+    }
+
+    assert sorted(room for room in rooms if not re.search(rf"\b{room}\b", lines)) == []
+
+
+def test_the_life_of_a_job_names_files_that_are_there():
+    text = (ROOT / "docs" / "explanation" / "life-of-a-job.md").read_text("utf-8")
+    named = set(re.findall(r"`([a-z_]+/[a-z_/]+\.py)`", text))
+
+    assert named
+    assert sorted(name for name in named if not (ROOT / "src" / "haulwright" / name).is_file()) == []
 
 
 @pytest.mark.proves("CLM-15")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
+from collections import defaultdict
 from itertools import pairwise
 from pathlib import Path
 
@@ -89,7 +91,7 @@ def test_a_proof_of_an_unlisted_requirement_is_reported(tmp_path):
 
 
 def test_users_get_our_types():
-    assert (ROOT / "src" / "penstock" / "py.typed").is_file()
+    assert (ROOT / "src" / "haulwright" / "py.typed").is_file()
 
 
 def test_continuous_integration_runs_what_a_person_runs():
@@ -106,3 +108,72 @@ def test_every_make_target_explains_itself():
     explained = set(re.findall(r"^([a-z-]+):.*## \S", makefile, re.MULTILINE))
 
     assert targets == explained
+
+
+SOURCE = ROOT / "src" / "haulwright"
+LONGEST_FILE = 400
+LONGEST_FUNCTION = 50
+LARGEST_COMMAND_LINE = 3_300
+STORE = re.compile(r"\bsite\.store\b|\.store\.|\bstores\.store\b")
+STATEMENT = re.compile(r"\b(select\b.+\bfrom|insert\s+into|update\b.+\bset|delete\s+from)\b", re.IGNORECASE)
+
+
+def modules(folder: Path = SOURCE) -> dict[str, str]:
+    """The text of every module below a folder, by its name within the package."""
+    return {str(path.relative_to(SOURCE)): path.read_text() for path in sorted(folder.rglob("*.py"))}
+
+
+def texts_in(source: str) -> list[str]:
+    """Every text that the code has, the explanations left out."""
+    tree = ast.parse(source)
+    explained = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    return [str(text.value) for text in texts if id(text) not in explained]
+
+
+def test_the_command_line_stands_on_operations_and_never_on_the_store():
+    lines = [
+        f"{name}:{number}: {line.strip()}"
+        for name, text in modules(SOURCE / "cli").items()
+        for number, line in enumerate(text.splitlines(), 1)
+        if STORE.search(line)
+    ]
+
+    assert [line for line in lines if not line.startswith("cli/kit/site.py")] == []
+
+
+def test_there_is_no_sql_in_the_command_line():
+    assert list((SOURCE / "cli").rglob("*.sql")) == []
+    assert [
+        (name, text) for name, source in modules(SOURCE / "cli").items() for text in texts_in(source)
+        if STATEMENT.search(text)
+    ] == []  # fmt: skip
+
+
+def test_the_command_line_stays_a_door():
+    assert sum(len(text.splitlines()) for text in modules(SOURCE / "cli").values()) < LARGEST_COMMAND_LINE
+
+
+def test_no_file_is_too_long_to_be_read_at_once():
+    assert {name: lines for name, text in modules().items() if (lines := len(text.splitlines())) > LONGEST_FILE} == {}
+
+
+def test_no_function_is_longer_than_a_screen():
+    functions = {
+        f"{name}:{node.name}": (node.end_lineno or 0) - node.lineno + 1
+        for name, text in modules().items()
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+
+    assert {name: lines for name, lines in functions.items() if lines > LONGEST_FUNCTION} == {}
+
+
+def test_no_two_public_classes_have_one_name():
+    homes = defaultdict(list)
+    for name, text in modules().items():
+        for node in ast.parse(text).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes[node.name].append(name)
+
+    assert {name: files for name, files in homes.items() if len(files) > 1} == {}

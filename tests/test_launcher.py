@@ -165,7 +165,7 @@ def test_an_ordinary_user_can_start_a_server():
 
 
 def test_an_address_in_the_environment_is_used_before_anything_is_started(monkeypatch):
-    monkeypatch.setenv("PENSTOCK_TEST_DATABASE_URL", "postgresql://somebody@db.example/work?sslmode=require")
+    monkeypatch.setenv("HAULWRIGHT_TEST_DATABASE_URL", "postgresql://somebody@db.example/work?sslmode=require")
 
     server = postgres.obtain()
 

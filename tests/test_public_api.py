@@ -10,13 +10,15 @@ from pathlib import Path
 
 import pytest
 
-import penstock
+import haulwright
 
-MENU = Path(penstock.__file__)
+MENU = Path(haulwright.__file__)
 PROMISED = {
+    "ApplicationSpec",
     "AuthFailed", "Bury", "Cancel", "Cancelled", "Concurrency", "Context", "Done", "Handle", "Job", "JobFailed",
-    "LeaseLost", "Penstock", "PenstockError", "Permanent", "Principal", "Retry", "Retryable", "Skip", "Snooze",
-    "Source", "StageMachine", "State", "Task", "Throttled", "Tx", "UniqueBy", "__version__",
+    "JobOutcome", "LeaseLost", "Haulwright", "HaulwrightError", "Observer", "Permanent", "Principal", "Retry",
+    "Retryable", "Skip",
+    "Snooze", "Source", "StageMachine", "State", "Task", "Throttled", "Tx", "UniqueBy", "__version__",
 }  # fmt: skip
 
 
@@ -28,13 +30,13 @@ def imported_by(statement: str) -> set[str]:
 
 
 def test_the_menu_has_every_name_that_was_promised():
-    assert set(penstock.__all__) >= PROMISED
-    assert penstock.__all__ == sorted(set(penstock.__all__))
+    assert set(haulwright.__all__) >= PROMISED
+    assert haulwright.__all__ == sorted(set(haulwright.__all__))
 
 
-@pytest.mark.parametrize("name", [name for name in penstock.__all__ if not name.startswith("__")])
+@pytest.mark.parametrize("name", [name for name in haulwright.__all__ if not name.startswith("__")])
 def test_every_name_of_the_menu_can_be_had_and_is_explained(name):
-    thing = getattr(penstock, name)
+    thing = getattr(haulwright, name)
 
     assert thing.__name__ == name
     assert inspect.getdoc(thing)
@@ -47,27 +49,27 @@ def test_a_type_checker_is_told_of_the_same_names():
     guarded = next(node for node in tree.body if isinstance(node, ast.If))
     told = {alias.name for node in guarded.body if isinstance(node, ast.ImportFrom) for alias in node.names}
 
-    assert told | {"__version__"} == set(penstock.__all__)
+    assert told | {"__version__"} == set(haulwright.__all__)
 
 
 def test_a_name_that_is_not_on_the_menu_is_refused_as_python_does():
-    with pytest.raises(AttributeError, match="module 'penstock' has no attribute 'Worker'"):
-        _ = penstock.Worker
+    with pytest.raises(AttributeError, match="module 'haulwright' has no attribute 'Worker'"):
+        _ = haulwright.Worker
 
 
 def test_importing_the_package_loads_nothing_heavy():
-    loaded = imported_by("import penstock; penstock.__version__")
+    loaded = imported_by("import haulwright; haulwright.__version__")
 
     assert loaded.isdisjoint({"pydantic", "psycopg", "sqlite3", "asyncio", "click", "rich", "cronsim"})
-    assert {name for name in loaded if name.startswith("penstock")} == {"penstock", "penstock.__about__"}
+    assert {name for name in loaded if name.startswith("haulwright")} == {"haulwright", "haulwright.__about__"}
 
 
 def test_errors_and_policies_can_be_had_without_a_database_driver():
-    assert imported_by("from penstock import Retry, Permanent").isdisjoint({"pydantic", "psycopg"})
+    assert imported_by("from haulwright import Retry, Permanent").isdisjoint({"pydantic", "psycopg"})
 
 
 def test_an_app_is_made_without_opening_anything(tmp_path):
-    code = "from penstock import Penstock; app = Penstock('sqlite:///x.db')"
+    code = "from haulwright import Haulwright; app = Haulwright('sqlite:///x.db')"
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
 
     assert list(tmp_path.iterdir()) == []

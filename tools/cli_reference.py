@@ -12,10 +12,10 @@ from pathlib import Path
 
 import click
 
-from penstock.cli.exits import MEANINGS
-from penstock.cli.root import COMMANDS, root
-from penstock.cli.verbs import Verb, common_options
-from penstock.settings import FIGURES, Figure
+from haulwright.cli.kit.exits import MEANINGS
+from haulwright.cli.kit.root import root
+from haulwright.cli.kit.verbs import Verb, common_options
+from haulwright.settings import Figure, Settings
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
 
@@ -32,7 +32,7 @@ def commands_page() -> str:
         "With `--json` each command prints one document (`event tail`: one object a line), and an error is",
         '`{"error": {"code", "message", "hint"}}` on stderr. Times are ISO 8601 in UTC.',
         "",
-        "The app is found by `-A package.module:app`, `PENSTOCK_APP`, or `app` under `[tool.penstock]` in",
+        "The app is found by `-A package.module:app`, `HAULWRIGHT_APP`, or `app` under `[tool.haulwright]` in",
         "pyproject.toml, with the current folder on the path. Commands that only need the database work without one.",
         "",
         "How a command ends: [exit codes](exit-codes.md). What can be set: [settings](settings.md).",
@@ -55,12 +55,15 @@ def settings_page() -> str:
     lines = [
         "# Settings",
         "",
-        "The last one that says something wins: the default, `[tool.penstock]` in the nearest pyproject.toml, the",
-        "environment, a flag or an argument in code. `penstock settings` shows each value and where it came from.",
+        "The last one that says something wins: the default, `[tool.haulwright]` in the nearest pyproject.toml, the",
+        "environment, a flag or an argument in code. `haulwright settings` shows each value and where it came from.",
         "",
-        "| setting | default | meaning | environment |",
-        "|---|---|---|---|",
-        *(_figure_row(figure) for figure in FIGURES),
+        "The owner is the engine, or the application whose figure it is. Those of an application that you install are",
+        "listed by `haulwright settings` as well.",
+        "",
+        "| setting | default | owner | meaning | environment |",
+        "|---|---|---|---|---|",
+        *(_figure_row(figure) for figure in Settings.figures()),
     ]
     return "\n".join(lines) + "\n"
 
@@ -68,19 +71,19 @@ def settings_page() -> str:
 def walk() -> Iterator[tuple[str, click.Command]]:
     """Every command that can be typed, aliases left out, with its full name."""
     seen: set[int] = set()
-    context = click.Context(root, info_name="penstock")
-    for name in COMMANDS:
+    context = click.Context(root, info_name="haulwright")
+    for name in root.list_commands(context):
         command = root.get_command(context, name)
         if command is None or id(command) in seen:
             continue
         seen.add(id(command))
         verbs = command.commands if isinstance(command, click.Group) else {}
-        yield f"penstock {name}", command
-        yield from ((f"penstock {name} {verb}", one) for verb, one in verbs.items())
+        yield f"haulwright {name}", command
+        yield from ((f"haulwright {name} {verb}", one) for verb, one in verbs.items())
 
 
 def _section(path: str, command: click.Command) -> list[str]:
-    alias = ["`penstock dlq` is the same.", ""] if path == "penstock dead" else []
+    alias = ["`haulwright dlq` is the same.", ""] if path == "haulwright dead" else []
     if isinstance(command, click.Group):
         return [f"## {path}", "", command.help or "", "", *alias]
     context = click.Context(command, info_name=path)
@@ -112,7 +115,7 @@ def _cell(text: str) -> str:
 def _figure_row(figure: Figure) -> str:
     default = "" if figure.default is None else f"`{figure.default}`"
     variables = ", ".join(f"`{name}`" for name in figure.variables)
-    return f"| `{figure.name}` | {default} | {figure.meaning} | {variables} |"
+    return f"| `{figure.name}` | {default} | {figure.owner} | {figure.meaning} | {variables} |"
 
 
 PAGES = {"cli.md": commands_page, "exit-codes.md": exits_page, "settings.md": settings_page}

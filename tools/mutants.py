@@ -53,7 +53,7 @@ class Trial:
 
     def mutate(self, sources: Path) -> None:
         """Remove the guard from a copy of the sources. A guard that is not there, or twice, is an error of the list."""
-        path = sources / "penstock" / self.file
+        path = sources / "haulwright" / self.file
         before, part, after = _part(path.read_text("utf-8"), self.entry)
         if part.count(self.was) != 1:
             message = f"{self.guard}: {self.was!r} is {part.count(self.was)} times in {self.file} {self.entry}"
@@ -109,8 +109,8 @@ def _part(text: str, entry: str) -> tuple[str, str, str]:
 
 def run_tests(sources: Path, tests: tuple[str, ...], pick: str, address: str) -> tuple[int, str]:
     """Run tests against these sources; returns pytest's exit code and what it said."""
-    environment = {**os.environ, "PYTHONPATH": str(sources), "PENSTOCK_TEST_DATABASE_URL": address, "CI": "true"}
-    asked = "import penstock, sys; sys.exit(penstock.__file__)"
+    environment = {**os.environ, "PYTHONPATH": str(sources), "HAULWRIGHT_TEST_DATABASE_URL": address, "CI": "true"}
+    asked = "import haulwright, sys; sys.exit(haulwright.__file__)"
     found = subprocess.run(  # noqa: S603 - our own interpreter
         [sys.executable, "-c", asked], env=environment, cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -133,7 +133,7 @@ def run_tests(sources: Path, tests: tuple[str, ...], pick: str, address: str) ->
 def try_one(trial: Trial, address: str) -> Verdict:
     """Remove one guard and look for a test that misses it."""
     began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="penstock-mutant-") as folder:
+    with tempfile.TemporaryDirectory(prefix="haulwright-mutant-") as folder:
         sources = Path(folder) / "src"
         shutil.copytree(SOURCES, sources, ignore=shutil.ignore_patterns("__pycache__"))
         try:

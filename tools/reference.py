@@ -11,9 +11,9 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from penstock import errors, events
-from penstock.engine import job, lease, payload, retry, schedule, task, transitions
-from penstock.stores import listing
+from haulwright import errors, events
+from haulwright.engine import job, join, lease, names, payload, retry, schedule, task, transitions
+from haulwright.stores import listing
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
 
@@ -23,14 +23,14 @@ def errors_page() -> str:
     lines = [
         "# Errors",
         "",
-        "Every error is a `penstock.errors.PenstockError` with a `message`, a `hint` (the next step), a stable `code`,",
-        "and its facts as fields.",
+        "Every error is a `haulwright.errors.HaulwrightError` with a `message`, a `hint` (the next step), a stable",
+        "`code`, and its facts as fields.",
         "",
         "| error | is a | exit code | meaning |",
         "|---|---|---|---|",
     ]
     for name, kind in vars(errors).items():
-        if inspect.isclass(kind) and issubclass(kind, errors.PenstockError):
+        if inspect.isclass(kind) and issubclass(kind, errors.HaulwrightError):
             parents = ", ".join(f"`{base.__name__}`" for base in kind.__bases__)
             lines.append(f"| `{name}` | {parents} | {kind.exit_code} | {_sentence(kind)} |")
     return "\n".join(lines) + "\n"
@@ -42,7 +42,7 @@ def events_page() -> str:
         "# Events",
         "",
         "Events are written in the transaction of what they describe, and never changed; only retention removes them.",
-        'A task may declare more fields of its arguments and result: `app.task(facts=("connector_id",))`.',
+        'A task may declare more fields of its arguments and result: `app.task(event_fields=("connector_id",))`.',
         "",
         "| event | fields |",
         "|---|---|",
@@ -71,10 +71,10 @@ def limits_page() -> str:
         "|---|---|",
     ]
     seen: set[str] = set()
-    for module in (payload, job, task, retry, schedule, lease, listing):
+    for module in (payload, names, job, task, retry, schedule, lease, join, listing):
         for name, value in _numbers(module):
             if name not in seen:  # a constant is listed where it is declared, not again where it is imported
-                lines.append(f"| `{module.__name__.removeprefix('penstock.')}.{name}` | {value:,} |")
+                lines.append(f"| `{module.__name__.removeprefix('haulwright.')}.{name}` | {value:,} |")
                 seen.add(name)
     return "\n".join(lines) + "\n"
 

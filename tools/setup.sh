@@ -32,10 +32,10 @@ up_to_date() {
 
 require_python() {
     command -v "$python" >/dev/null ||
-        fail "Penstock needs Python 3.11 or newer, and there is no $python here." \
+        fail "Haulwright needs Python 3.11 or newer, and there is no $python here." \
             "Install it, or name another one: make setup PYTHON=/path/to/python3.12"
     "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
-        fail "Penstock needs Python 3.11 or newer, and $python is $("$python" --version 2>&1)." \
+        fail "Haulwright needs Python 3.11 or newer, and $python is $("$python" --version 2>&1)." \
             "Name a newer one: make setup PYTHON=python3.12"
     "$python" -c 'import ensurepip, venv' 2>/dev/null ||
         fail "$python cannot make virtual environments: its venv or ensurepip module is missing." \
@@ -48,10 +48,37 @@ make_venv() {
     printf '%s\n' "$here" >.venv/made-in
 }
 
+# On a terminal the names of the packages as they come, in one line that goes away; elsewhere nothing more.
+show_names() {
+    while read -r verb name _; do
+        case $verb in
+        Collecting) printf '\r\033[K  %s' "${name%%==*}" >&2 ;;
+        Installing) printf '\r\033[K  unpacking' >&2 ;;
+        esac
+    done
+    printf '\r\033[K' >&2
+}
+
+install_lock() {
+    if [ ! -t 2 ]; then
+        .venv/bin/python -m pip install --quiet --require-hashes --requirement "$lock"
+        return
+    fi
+    rm -f .venv/lock-installed # a pipe tells nothing of its first part
+    {
+        PYTHONUNBUFFERED=1 .venv/bin/python -m pip install --progress-bar off --require-hashes --requirement "$lock" &&
+            : >.venv/lock-installed
+    } | show_names
+    [ -e .venv/lock-installed ]
+}
+
 install() {
-    echo "Installing $lock into .venv ..."
-    .venv/bin/python -m pip install --quiet --require-hashes --requirement "$lock"
+    packages=$(grep -c '^[A-Za-z0-9][^ ]*==' "$lock")
+    began=$(date +%s)
+    echo "Installing $lock into .venv: $packages packages, a minute or so the first time ..."
+    install_lock
     .venv/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+    echo "Installed in $(($(date +%s) - began)) s."
 }
 
 # The development lock contains the other one, in the same versions.

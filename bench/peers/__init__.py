@@ -9,5 +9,5 @@ from __future__ import annotations
 
 import os
 
-ADDRESS = os.environ.get("PENSTOCK_BENCH_DATABASE", "")
+ADDRESS = os.environ.get("HAULWRIGHT_BENCH_DATABASE", "")
 """Where this process finds its database."""

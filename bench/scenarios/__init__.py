@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bench.figures import Series
 from bench.lane import Bench
-from bench.scenarios import brands, clustering, drains, enqueueing, flat, sources, standing
+from bench.scenarios import brands, clustering, drains, enqueueing, flat, sources, standing, startup
 
 Run = Callable[[Bench, str], list[Series]]
 
@@ -46,6 +46,7 @@ _WRITTEN: tuple[tuple[str, Run, tuple[str, ...], str, float], ...] = (
     ("feeds", sources.feeds, ("none",), "Reading feeds", 120),
     ("clustering", clustering.placing, ("none",), "Placing an article among few and among many", 600),
     ("kickoff", brands.kickoff, _BOTH, "Asking for a compile of a brand while two workers drain a backlog", 300),
+    ("startup", startup.startup, ("none",), "Starting: the library and the shortest command", 60),
     ("normalization", brands.normalization, _BOTH, "Raw items of brands to rows", 180),
 )
 ALL = tuple(

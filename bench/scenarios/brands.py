@@ -10,24 +10,26 @@ from contextlib import closing, contextmanager
 from functools import partial
 
 from bench import filling
-from bench.contenders import penstock
+from bench.contenders import haulwright
 from bench.figures import ITEMS_PER_SECOND, MILLISECONDS, Series, percentiles
 from bench.lane import Bench, lane
 from bench.scenarios.enqueueing import while_busy
 from bench.workload import app, reset
-from penstock import Penstock
-from penstock.apps.brands.application import Brands
-from penstock.apps.brands.capabilities import BUILT_IN, Capability
-from penstock.apps.brands.normalizing import normalize
-from penstock.apps.brands.rows import PaidRun
-from penstock.apps.tables import Writing
-from penstock.engine.ids import new_id
-from penstock.sandbox.apify.actors import ACTORS
-from penstock.sandbox.apify.timeline import newest
-from penstock.stores import migrations
-from penstock.stores.opening import open_database
+from haulwright import Haulwright
+from haulwright.application.tables import Writing
+from haulwright.apps.brands.application import Brands
+from haulwright.apps.brands.evidence.normalization import normalize
+from haulwright.apps.brands.platforms.capabilities import BUILT_IN, Capability
+from haulwright.apps.brands.rows import PaidRun
+from haulwright.engine.ids import new_id
+from haulwright.operations.principal import Principal
+from haulwright.sandbox.apify.actors import ACTORS
+from haulwright.sandbox.apify.timeline import newest
+from haulwright.stores import migrations
+from haulwright.stores.connect import open_database
 
 TENANT = "bench"
+ACME = Principal.of_tenant(TENANT)
 NEW = "new items"
 AGAIN = "the same items again"
 RUN_ITEMS = 1_000
@@ -40,16 +42,16 @@ CAP = {"cap": 50}
 
 def kickoff(bench: Bench, database: str) -> list[Series]:
     """Asking for a compile while two workers drain a backlog: its row, its job and its event, read back."""
-    busy = penstock(database, name="Penstock, brands", workers=2)
+    busy = haulwright(database, name="Haulwright, brands", workers=2)
     rounds = []
     with lane(bench, busy) as one:
         for _ in range(bench.plan.rounds):
             one.prepare(1)
             filling.backlog(one.address, bench.plan.loaded_backlog - 1)
             with _installed(one.address) as brands:
-                brand = brands.add(TENANT, "Acme")
+                brand = brands.add(ACME, "Acme")
                 with one.working(one.setting):
-                    rounds.append(while_busy(one, bench.plan.loaded_backlog, partial(brands.compile, TENANT, brand.id)))
+                    rounds.append(while_busy(one, bench.plan.loaded_backlog, partial(brands.compile, ACME, brand.id)))
     return percentiles(f"kickoff {database}", MILLISECONDS, rounds)
 
 
@@ -74,10 +76,10 @@ def normalization(bench: Bench, database: str) -> list[Series]:
 def _installed(address: str) -> Iterator[Brands]:
     """Brands on an app of their own, with their tables. Nothing is bought: any token will do."""
     os.environ.setdefault("APIFY_TOKEN", "bench")
-    with closing(Penstock(address)) as own:
+    with closing(Haulwright(address)) as own:
         brands = Brands.on(own)
         with closing(open_database(address)) as database:
-            migrations.migrate(database, "penstock.apps.brands")
+            migrations.migrate(database, "haulwright.apps.brands")
         yield brands
 
 
@@ -86,9 +88,9 @@ def _stored(brands: Brands, count: int) -> Iterator[tuple[PaidRun, Capability]]:
     bodies = {one.key: _bodies(one) for one in BUILT_IN}
     for number in range(count // RUN_ITEMS):
         capability = BUILT_IN[number % len(BUILT_IN)]
-        brand = brands.add(TENANT, f"Brand {number}")
+        brand = brands.add(ACME, f"Brand {number}")
         identifier = "acme" if capability.platform != "web" else "https://acme.example/"
-        source = brands.connect(TENANT, brand.id, capability.platform, capability.name, identifier, CAP)
+        source = brands.connect(ACME, brand.id, capability.platform, capability.name, identifier, CAP)
         run = {"tenant": TENANT, "id": new_id()}
         order = {"brand_id": brand.id, "connection_id": source.id, "job_id": new_id(), "actor": capability.actor}
         rows = bodies[capability.key]

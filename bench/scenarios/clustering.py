@@ -9,7 +9,7 @@ from itertools import islice
 from bench.figures import MILLISECONDS, Series
 from bench.lane import Bench
 from bench.news import news
-from penstock.apps.brief.clustering import Article, Clustering
+from haulwright.apps.brief.clustering import Article, Clustering
 
 SEED = 7
 FEW = "small window"

@@ -1,30 +1,30 @@
-"""How fast a backlog of no-op jobs is drained, by Penstock, by its raw loop, and by its peers."""
+"""How fast a backlog of no-op jobs is drained, by Haulwright, by its raw loop, and by its peers."""
 
 from __future__ import annotations
 
-from bench.contenders import Contender, peers, penstock, penstock_plain, raw
+from bench.contenders import Contender, haulwright, haulwright_plain, peers, raw
 from bench.contest import alternate, pair
 from bench.figures import Series
 from bench.filling import park
 from bench.lane import Bench, Lane
 
-BASE = "Penstock"
-TENANTS = "Penstock, many tenants"
-PARKED = "Penstock, many parked jobs"
+BASE = "Haulwright"
+TENANTS = "Haulwright, many tenants"
+PARKED = "Haulwright, many parked jobs"
 
 
 def drain(bench: Bench, database: str) -> list[Series]:
     """All contenders of one database, next to each other."""
-    ours: list[Contender] = [raw(database), penstock(database), penstock_plain(database)]
-    ours += [raw(database).twice(), penstock(database).twice()]
+    ours: list[Contender] = [raw(database), haulwright(database), haulwright_plain(database)]
+    ours += [raw(database).twice(), haulwright(database).twice()]
     others = peers("postgres", "redis") if database == "postgres" else peers("sqlite")
     return alternate(bench, f"drain {database}", [*ours, *others])
 
 
 def tenants(bench: Bench, database: str) -> list[Series]:
     """One tenant against many."""
-    many = penstock(database, name=TENANTS, filling={"tenants": bench.plan.tenants})
-    return pair(bench, f"tenants {database}", penstock(database), many)
+    many = haulwright(database, name=TENANTS, filling={"tenants": bench.plan.tenants})
+    return pair(bench, f"tenants {database}", haulwright(database), many)
 
 
 def parked(bench: Bench, database: str) -> list[Series]:
@@ -36,4 +36,4 @@ def parked(bench: Bench, database: str) -> list[Series]:
             park(one.address, bench.plan.parked)
         return one.drain(one.jobs)
 
-    return pair(bench, f"parked {database}", penstock(database), penstock(database, name=PARKED), measure)
+    return pair(bench, f"parked {database}", haulwright(database), haulwright(database, name=PARKED), measure)

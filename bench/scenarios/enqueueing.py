@@ -6,14 +6,14 @@ import time
 from collections.abc import Callable, Mapping
 
 from bench import bare, filling
-from bench.contenders import penstock
+from bench.contenders import haulwright
 from bench.figures import JOBS_PER_SECOND, MILLISECONDS, Series, percentiles
 from bench.lane import Bench, Lane, lane
 from bench.payload import item, items
 from bench.processes import BenchError
 from bench.workload import app, noop, reset
 
-PENSTOCK = "Penstock"
+HAULWRIGHT = "Haulwright"
 BARE = "bare insert, autocommit"
 BARE_TRANSACTION = "bare insert, begin and commit"
 BARE_BULK = "bare COPY or executemany"
@@ -27,19 +27,19 @@ Way = Callable[[str, int], float]
 
 def single(bench: Bench, database: str) -> list[Series]:
     """One job an enqueue, one after the other."""
-    ways = {PENSTOCK: _one_by_one, BARE: bare.one_by_one, BARE_TRANSACTION: bare.in_transactions}
+    ways = {HAULWRIGHT: _one_by_one, BARE: bare.one_by_one, BARE_TRANSACTION: bare.in_transactions}
     return _alternate(bench, f"enqueue {database}", bench.plan.single_rounds, bench.plan.single_enqueues, ways)
 
 
 def bulk(bench: Bench, database: str) -> list[Series]:
     """Many jobs at once, from the arguments of their calls to the answer that they are on disk."""
-    ways = {PENSTOCK: _all_at_once, BARE_BULK: bare.bulk}
+    ways = {HAULWRIGHT: _all_at_once, BARE_BULK: bare.bulk}
     return _alternate(bench, f"bulk {database}", bench.plan.bulk_rounds, bench.plan.bulk_enqueues, ways)
 
 
 def loaded(bench: Bench, database: str) -> list[Series]:
     """One job at a time while two workers drain a backlog."""
-    busy = penstock(database, name="Penstock, two busy workers", workers=2)
+    busy = haulwright(database, name="Haulwright, two busy workers", workers=2)
     rounds = []
     with lane(bench, busy) as one, app.moved_to(one.address):
         for _ in range(bench.plan.rounds):

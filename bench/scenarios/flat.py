@@ -7,15 +7,15 @@ import time
 import psycopg
 
 from bench import filling
-from bench.contenders import penstock
+from bench.contenders import haulwright
 from bench.contest import full_drain, pair
 from bench.figures import JOBS_PER_SECOND, Series
 from bench.lane import Bench, Lane, lane
 
-HISTORY = "Penstock, large history"
-BACKLOG = "Penstock, large backlog"
-FIRST = "Penstock, first part"
-LAST = "Penstock, last part"
+HISTORY = "Haulwright, large history"
+BACKLOG = "Haulwright, large backlog"
+FIRST = "Haulwright, first part"
+LAST = "Haulwright, last part"
 
 
 def history(bench: Bench, database: str) -> list[Series]:
@@ -33,9 +33,9 @@ def history(bench: Bench, database: str) -> list[Series]:
         return one.drain(one.jobs)
 
     state: set[str] = set()
-    large = penstock(database, name=HISTORY)
+    large = haulwright(database, name=HISTORY)
     try:
-        return pair(bench, f"history {database}", penstock(database), large, measure)
+        return pair(bench, f"history {database}", haulwright(database), large, measure)
     finally:
         bench.site.drop(database, large.place)
 
@@ -53,9 +53,9 @@ def backlog(bench: Bench, database: str) -> list[Series]:
         return one.drain(one.jobs, {**one.setting, "max_jobs": one.jobs})
 
     state: set[str] = set()
-    large = penstock(database, name=BACKLOG)
+    large = haulwright(database, name=BACKLOG)
     try:
-        return pair(bench, f"backlog {database}", penstock(database), large, measure)
+        return pair(bench, f"backlog {database}", haulwright(database), large, measure)
     finally:
         bench.site.drop(database, large.place)
 
@@ -64,7 +64,7 @@ def snapshot(bench: Bench, database: str) -> list[Series]:
     """The beginning of a long drain against its end, while another client's snapshot holds back all cleaning up."""
     plan, scenario = bench.plan, f"snapshot {database}"
     firsts, lasts = [], []
-    with lane(bench, penstock(database)) as one:
+    with lane(bench, haulwright(database)) as one:
         for _ in range(plan.rounds):
             one.prepare(1)
             filling.backlog(one.address, plan.snapshot_jobs - 1)
@@ -83,7 +83,7 @@ def _watched(one: Lane, jobs: int, part: int) -> tuple[float, float]:
     since = time.time()
     with psycopg.connect(one.address) as other:
         other.execute("set transaction isolation level repeatable read")
-        other.execute("select count(*) from penstock_jobs")
+        other.execute("select count(*) from haulwright_jobs")
         one.drain(jobs)
         began = one.began(since)
         first, last, end = (float(one.desk.call("finished", number)) for number in (part, jobs - part, jobs))

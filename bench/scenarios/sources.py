@@ -12,16 +12,16 @@ import feedparser  # type: ignore[import-untyped]  # it ships none
 from bench.figures import ENTRIES_PER_SECOND, MILLISECONDS, Series, percentiles
 from bench.lane import Bench
 from bench.workload import app, reset
-from penstock.sandbox.feeds import world
-from penstock.sandbox.feeds.formats import Channel, atom, rss1, rss2
-from penstock.sources.feeds import parse_feed
-from penstock.sources.http import Verdict
-from penstock.sources.source import Source
+from haulwright.sandbox.feeds import world
+from haulwright.sandbox.feeds.formats import Channel, atom, rss1, rss2
+from haulwright.sources.feeds import parse_feed
+from haulwright.sources.http import Verdict
+from haulwright.sources.source import Source
 
 SOURCE = "bench"
 ANSWERED = Verdict("ok", status=200, received_bytes=2_000, seconds=0.1)
 WARM_UP = 20
-PENSTOCK = "Penstock"
+HAULWRIGHT = "Haulwright"
 BARE = "bare feedparser"
 FEED_ENTRIES = 40
 """Entries of one feed, as most papers have them."""
@@ -46,7 +46,7 @@ def feeds(bench: Bench, _database: str) -> list[Series]:
     """The same bytes, read by us down to keys and canonical addresses, and by feedparser alone."""
     bodies = _bodies(bench.plan.feed_entries)
     ways: dict[str, Callable[[bytes], int]] = {
-        PENSTOCK: lambda body: len(parse_feed(body).entries),
+        HAULWRIGHT: lambda body: len(parse_feed(body).entries),
         BARE: lambda body: len(feedparser.parse(io.BytesIO(body)).entries),
     }
     runs: dict[str, list[float]] = {name: [] for name in ways}

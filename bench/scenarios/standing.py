@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from bench import filling
-from bench.contenders import penstock
+from bench.contenders import haulwright
 from bench.figures import MEBIBYTES, MILLISECONDS, PERCENT_OF_A_CORE, Series, percentiles
 from bench.lane import Bench, Lane, lane
 from bench.processes import BenchError, Child
 from bench.workload import app, timed
 
 STANDING = {"concurrency": 8}
-IDLE = "Penstock worker"
+IDLE = "Haulwright worker"
 MEMORY_FIRST = "after the first jobs"
 MEMORY_END = "at the end"
 CALM_SECONDS = 3.0
@@ -53,7 +53,7 @@ def idle(bench: Bench, database: str) -> list[Series]:
 def memory(bench: Bench, database: str) -> list[Series]:
     """What one worker has in memory early in a long drain, and at its end."""
     plan, scenario = bench.plan, f"memory {database}"
-    with lane(bench, penstock(database)) as one:
+    with lane(bench, haulwright(database)) as one:
         one.prepare(1)
         filling.backlog(one.address, plan.memory_jobs - 1)
         setting = {**one.setting, "until_empty": False}
@@ -69,7 +69,7 @@ def memory(bench: Bench, database: str) -> list[Series]:
 @contextmanager
 def _standing(bench: Bench, database: str) -> Iterator[Child]:
     """A worker that has proved to be there, and whose database this process enqueues to."""
-    with lane(bench, penstock(database)) as one, app.moved_to(one.address):
+    with lane(bench, haulwright(database)) as one, app.moved_to(one.address):
         one.desk.call("reset")
         with one.working(STANDING) as workers:
             timed.enqueue(time.monotonic_ns()).result(PATIENCE_SECONDS)

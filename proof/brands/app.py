@@ -1,11 +1,11 @@
-"""The app of the proof, as a module that `penstock worker -A` and its children find by name."""
+"""The app of the proof, as a module that `haulwright worker -A` and its children find by name."""
 
 from __future__ import annotations
 
-from penstock import Penstock
-from penstock.apps.brands.application import Brands
+from haulwright import Haulwright
+from haulwright.apps.brands.application import Brands
 from proof.support.site import Site
 
 site = Site.from_environment()
-app = Penstock(site.url, clock=site.clock)
+app = Haulwright(site.url, clock=site.clock)
 brands = Brands.on(app)

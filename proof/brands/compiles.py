@@ -12,22 +12,24 @@ from contextlib import ExitStack, suppress
 from random import Random
 from typing import Any, Self
 
-from penstock import Penstock
-from penstock.apps.brands.application import Brands
-from penstock.apps.brands.figures import Figures
-from penstock.apps.brands.rows import CompileRun
-from penstock.clock import SECOND
-from penstock.engine.job import Job
-from penstock.engine.transitions import State
-from penstock.errors import DatabaseUnavailable
-from penstock.sandbox import Clock, Sandbox
-from penstock.settings import Settings
-from penstock.stores import migrations
-from penstock.stores.listing import JobFilter
+from haulwright import Haulwright
+from haulwright.apps.brands.application import Brands
+from haulwright.apps.brands.rows import CompileRun
+from haulwright.apps.brands.settings import BrandSettings
+from haulwright.clock import SECOND
+from haulwright.engine.job import Job
+from haulwright.engine.transitions import State
+from haulwright.errors import DatabaseUnavailable
+from haulwright.operations.principal import Principal
+from haulwright.sandbox import Sandbox, SandboxClock
+from haulwright.settings import Settings
+from haulwright.stores import migrations
+from haulwright.stores.listing import JobFilter
 from proof.brands.endings import Ending, ending
 from proof.support.site import ROOT, START, Site
 
 TENANT = "proof"
+ACME = Principal.of_tenant(TENANT)
 HANDLE = "acme"
 SOURCES = (
     ("instagram", "posts", HANDLE),
@@ -38,10 +40,10 @@ SOURCES = (
     ("web", "pages", "https://acme.example/"),
 )
 FIGURES = {
-    "PENSTOCK_BRANDS_ATTEMPTS": "1000",
-    "PENSTOCK_BRANDS_LAG_SECONDS": "0.3",
-    "PENSTOCK_BRANDS_POLL_INTERVAL_SECONDS": "60",
-    "PENSTOCK_BRANDS_POLL_TIMEOUT_SECONDS": "80000",
+    "HAULWRIGHT_BRANDS_ATTEMPTS": "1000",
+    "HAULWRIGHT_BRANDS_LAG_SECONDS": "0.3",
+    "HAULWRIGHT_BRANDS_POLL_INTERVAL_SECONDS": "60",
+    "HAULWRIGHT_BRANDS_POLL_TIMEOUT_SECONDS": "80000",
 }
 """Time flies here while everybody waits, and nobody is to be late for that, nor to have died too often."""
 RUN_SECONDS = 30
@@ -55,7 +57,7 @@ PATIENCE_SECONDS = 240.0
 _NAP_SECONDS = 0.02
 _TICK_EVERY_SECONDS = 0.1
 _WORKER = (
-    "-m", "penstock", "-A", "proof.brands.app:app", "worker", "--queues", "brands", "--concurrency", "4",
+    "-m", "haulwright", "-A", "proof.brands.app:app", "worker", "--queues", "brands", "--concurrency", "4",
     "--poll-interval", "0.05 s", "--stale-check-interval", "0.2 s",
 )  # fmt: skip
 
@@ -68,7 +70,7 @@ class Stage:
         self.sources = SOURCES[:sources]
         self.kills = 0
         """Of workers that were at work."""
-        self.outside_clock = Clock.standing(START / 1_000_000)
+        self.outside_clock = SandboxClock.standing(START / 1_000_000)
         self.sandbox = Sandbox(seed=7, clock=self.outside_clock)
         self._over = threading.Event()
 
@@ -77,10 +79,10 @@ class Stage:
         self.sandbox.apify.script(limits={"concurrent_runs": 100_000, "memory_mbytes": 10**9})
         os.environ["APIFY_TOKEN"], os.environ["APIFY_BASE_URL"] = "token", f"{self.sandbox.url}/apify"
         store = self.site.open_store()
-        migrations.migrate(store.database, "penstock.apps.brands")
+        migrations.migrate(store.database, "haulwright.apps.brands")
         store.close()
-        self.app = Penstock(self.site.url, clock=self.site.clock)
-        self.brands = Brands(self.app, figures=Figures.load(Settings.load({**os.environ, **FIGURES})))
+        self.app = Haulwright(self.site.url, clock=self.site.clock)
+        self.brands = Brands(self.app, figures=BrandSettings.load(Settings.load({**os.environ, **FIGURES})))
         self._ticking = threading.Thread(target=self._tick, daemon=True)
         self._ticking.start()
         return self
@@ -110,10 +112,10 @@ class Stage:
         return endings
 
     def _ask(self) -> CompileRun:
-        brand = self.brands.add(TENANT, "Acme", {"mission": "Coffee that is worth the walk."})
+        brand = self.brands.add(ACME, "Acme", {"mission": "Coffee that is worth the walk."})
         for source in self.sources:
-            self.brands.connect(TENANT, brand.id, *source)
-        return self.brands.compile(TENANT, brand.id)
+            self.brands.connect(ACME, brand.id, *source)
+        return self.brands.compile(ACME, brand.id)
 
     def _worked_here(self) -> bool:
         """Be the worker that nobody kills; whether all is over."""
@@ -155,20 +157,20 @@ class Stage:
 
     def _holders(self) -> set[int]:
         """The processes that jobs are running in, as the database has it."""
-        rows = self._rows("select w.pid from penstock_jobs j join penstock_workers w on w.id = j.worker_id"
+        rows = self._rows("select w.pid from haulwright_jobs j join haulwright_workers w on w.id = j.worker_id"
                           " where j.state = 'running'")  # fmt: skip
         return {pid for (pid,) in rows}
 
     def _steps(self) -> int:
         """How far everything has come: requests to the outside world, and what the ledger has."""
-        ((recorded,),) = self._rows("select count(*) from penstock_effects")
+        ((recorded,),) = self._rows("select count(*) from haulwright_effects")
         return int(recorded) + self.sandbox.books.count(service="apify")
 
     def _is_over(self) -> bool:
         """Whether all compiles are over; on the way, the runs of the outside world end once all have begun."""
         if len(self.sandbox.books.paid_runs()) >= self._all_begun:
             self.outside_clock.set(START / 1_000_000 + RUN_SECONDS)
-        return all(self.brands.compile_run(TENANT, one.id).is_over for one in self._asked)
+        return all(self.brands.compile_run(ACME, one.id).is_over for one in self._asked)
 
     def _wait(self, happened: Callable[[], bool]) -> None:
         until = time.monotonic() + PATIENCE_SECONDS

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from penstock.apps.brands.application import Brands
-from penstock.apps.brands.rows import CompileRun, Connection, PaidRun
-from penstock.sandbox import Sandbox
+from haulwright.apps.brands.application import Brands
+from haulwright.apps.brands.rows import BrandConnection, CompileRun, PaidRun
+from haulwright.operations.principal import Principal
+from haulwright.sandbox import Sandbox
 
 MOST_RUNS = 100
 
@@ -27,14 +28,15 @@ class Ending:
 
 def ending(brands: Brands, sandbox: Sandbox, asked: CompileRun) -> Ending:
     """What is left of a compile that is over."""
-    run = brands.compile_run(asked.tenant, asked.id)
-    sources = brands.connections(run.tenant, run.brand_id)
+    principal = Principal.of_tenant(asked.tenant)
+    run = brands.compile_run(principal, asked.id)
+    sources = brands.connections(principal, run.brand_id)
     paid = {one.source: sum(_paid(sandbox, each) for each in _runs(brands, one)) for one in sources}
-    snapshot = brands.snapshot(run.tenant, run.brand_id) if run.status == "succeeded" else {}
+    snapshot = brands.snapshot(principal, run.brand_id) if run.status == "succeeded" else {}
     return Ending(run, paid, _items(brands, run, sources), _bare(snapshot))
 
 
-def _runs(brands: Brands, connection: Connection) -> list[PaidRun]:
+def _runs(brands: Brands, connection: BrandConnection) -> list[PaidRun]:
     named = {"tenant": connection.tenant, "connection_id": connection.id, "limit": MOST_RUNS}
     return [PaidRun.of(row) for row in brands.tables.read("runs.of_connection", **named)]
 
@@ -44,8 +46,8 @@ def _paid(sandbox: Sandbox, run: PaidRun) -> int:
     return len(sandbox.books.paid_runs(marker=run.id))
 
 
-def _items(brands: Brands, run: CompileRun, sources: list[Connection]) -> list[tuple[Any, ...]]:
-    found = brands.evidence(run.tenant, run.brand_id, [one.id for one in sources])
+def _items(brands: Brands, run: CompileRun, sources: list[BrandConnection]) -> list[tuple[Any, ...]]:
+    found = brands.evidence(Principal.of_tenant(run.tenant), run.brand_id, [one.id for one in sources])
     return sorted(
         (one.kind, one.external_id or "", one.canonical_url, one.author, one.title, one.text, one.published_at,
          sorted(one.metrics.items()), list(one.media), list(one.hashtags), list(one.links))

@@ -13,20 +13,21 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Self
 
-from penstock import Penstock
-from penstock.apps.brief.application import QUEUE, Brief
-from penstock.engine.transitions import State
-from penstock.sandbox import Clock, Sandbox
-from penstock.stores import migrations
+from haulwright import Haulwright, Principal
+from haulwright.apps.brief.application import QUEUE, Brief
+from haulwright.engine.transitions import State
+from haulwright.sandbox import Sandbox, SandboxClock
+from haulwright.stores import migrations
 from proof.support.site import ROOT, START, Site
 
 TENANT = "proof"
+WHO = Principal.of_tenant(TENANT)
 FIGURES = {
-    "PENSTOCK_BRIEF_FEED_RATE": "1000000/min",
-    "PENSTOCK_BRIEF_FEED_BURST": "10000",
-    "PENSTOCK_BRIEF_FEED_CONCURRENCY": "1000",
-    "PENSTOCK_BRIEF_PRIVATE_HOSTS": "127.0.0.1",
-    **{f"PENSTOCK_BRIEF_{name}CRON": "0 0 31 12 *" for name in ("INGEST_", "CLUSTER_", "RETENTION_", "")},
+    "HAULWRIGHT_BRIEF_FEED_RATE": "1000000/min",
+    "HAULWRIGHT_BRIEF_FEED_BURST": "10000",
+    "HAULWRIGHT_BRIEF_FEED_CONCURRENCY": "1000",
+    "HAULWRIGHT_BRIEF_PRIVATE_HOSTS": "127.0.0.1",
+    **{f"HAULWRIGHT_BRIEF_{name}CRON": "0 0 31 12 *" for name in ("INGEST_", "CLUSTER_", "RETENTION_", "")},
 }
 """Hosts that are asked as fast as it goes, and schedules that are not due: the proof says what is done, and when."""
 TICK_SECONDS = 20
@@ -55,7 +56,7 @@ class Stage:
         self.site = site
         self.feeds = feeds
         self._crew = (workers, concurrency)
-        self.sandbox = Sandbox(seed=7, clock=Clock.standing(START / 1_000_000))
+        self.sandbox = Sandbox(seed=7, clock=SandboxClock.standing(START / 1_000_000))
         self._workers: list[subprocess.Popen[bytes]] = []
 
     def __enter__(self) -> Self:
@@ -63,12 +64,12 @@ class Stage:
         self._before = {name: os.environ.get(name) for name in FIGURES}
         os.environ.update(FIGURES)
         store = self.site.open_store()
-        migrations.migrate(store.database, "penstock.apps.brief")
+        migrations.migrate(store.database, "haulwright.apps.brief")
         store.close()
-        self.app = Penstock(self.site.url, clock=self.site.clock)
+        self.app = Haulwright(self.site.url, clock=self.site.clock)
         self.brief = Brief(self.app)
         for number in range(self.feeds):
-            self.brief.add(TENANT, f"{self.sandbox.url}/feeds/bulk/{number}.xml", name=f"bulk {number}")
+            self.brief.add(WHO, f"{self.sandbox.url}/feeds/bulk/{number}.xml", name=f"bulk {number}")
         return self
 
     def __exit__(self, *_said: object) -> None:
@@ -81,7 +82,7 @@ class Stage:
     def read(self, *, kills: int, seed: int) -> Pass:
         """Read all feeds once, and kill so many workers meanwhile; without any, the reader is this process."""
         began, first = time.monotonic(), self.sandbox.books.count(service="feeds")
-        jobs = self.brief.ingest(TENANT)
+        jobs = self.brief.ingest(WHO)
         killed = self._read_and_kill(kills, Random(seed), first) if kills else self._read_here()
         return self._came_to(jobs, killed, first, time.monotonic() - began)
 
@@ -105,7 +106,7 @@ class Stage:
     def retain(self) -> dict[str, int]:
         """Let three months pass, and remove what is old."""
         self.site.clock.advance(91 * 86_400)
-        handle = self.brief.retain()
+        handle = self.brief.retain(Principal.system())
         self.app.run_worker(queues=(QUEUE,), until_empty=True, schedules=False)
         removed: dict[str, int] = json.loads(self.app.store.listing.get(handle.id).result or "{}")
         return removed
@@ -138,7 +139,7 @@ class Stage:
         return not any(one.due or one.running or one.parked for one in counts)
 
     def _start(self) -> None:
-        command = [sys.executable, "-m", "penstock", "-A", "proof.brief.app:app", "worker", "--queues", QUEUE]
+        command = [sys.executable, "-m", "haulwright", "-A", "proof.brief.app:app", "worker", "--queues", QUEUE]
         options = ["--concurrency", str(self._crew[1]), "--poll-interval", "0.05 s", "--stale-check-interval", "0.2 s"]
         quiet = subprocess.DEVNULL
         environment = self.site._environment()

@@ -6,8 +6,8 @@ import os
 from importlib.resources import files
 from pathlib import Path
 
-from penstock.apps.brief import clustering
-from penstock.apps.brief.clustering.weights import TABLE, write_table
+from haulwright.apps.brief import clustering
+from haulwright.apps.brief.clustering.weights import TABLE, write_table
 from proof.clustering.labelled import VARIABLE, read_labelled
 from proof.clustering.learning import learn_join_at, learn_weights
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from penstock.apps.brief.clustering import Article
+from haulwright.apps.brief.clustering import Article
 
-VARIABLE = "PENSTOCK_NEWS_EVENTS"
+VARIABLE = "HAULWRIGHT_NEWS_EVENTS"
 """Names a file with an `id`, an `event` and a `text` in each line of JSON."""
 
 

@@ -9,10 +9,10 @@ from importlib.resources import files
 from math import log
 from random import Random
 
-from penstock.apps.brief.clustering import Clustering
-from penstock.apps.brief.clustering.profile import MOST_WORDS
-from penstock.apps.brief.clustering.weights import Weights, read_table
-from penstock.apps.brief.clustering.words import words
+from haulwright.apps.brief.clustering import Clustering
+from haulwright.apps.brief.clustering.profile import MOST_WORDS
+from haulwright.apps.brief.clustering.weights import Weights, read_table
+from haulwright.apps.brief.clustering.words import words
 from proof.clustering.bcubed import Score, bcubed
 from proof.clustering.function_words import FUNCTION_WORDS
 from proof.clustering.function_words import LEVEL as OF_FUNCTION_WORDS

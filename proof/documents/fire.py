@@ -12,24 +12,25 @@ from pathlib import Path
 from random import Random
 from typing import Any, Self
 
-from penstock import Penstock
-from penstock.apps.documents import Documents
-from penstock.apps.documents.figures import Figures
-from penstock.apps.documents.report import Report
-from penstock.errors import DatabaseUnavailable
-from penstock.sandbox import Clock, Sandbox
-from penstock.stores import migrations
+from haulwright import Haulwright
+from haulwright.apps.documents import Documents
+from haulwright.apps.documents.report import ReconcileReport
+from haulwright.apps.documents.settings import DocumentSettings
+from haulwright.errors import DatabaseUnavailable
+from haulwright.operations.principal import Principal
+from haulwright.sandbox import Sandbox, SandboxClock
+from haulwright.stores import migrations
 from proof.documents.shelf import Listed, fill, manifest
 from proof.support.site import ROOT, START, Site
 
 TENANT = "proof"
 QUEUES = "documents,documents-upkeep"
 FIGURES = {
-    "PENSTOCK_DOCUMENTS_ATTEMPTS": "200",
-    "PENSTOCK_DOCUMENTS_HOST_RATE": "1000000/min",
-    "PENSTOCK_DOCUMENTS_HOST_BURST": "10000",
-    "PENSTOCK_DOCUMENTS_HOST_CONCURRENCY": "1000",
-    "PENSTOCK_DOCUMENTS_PRIVATE_HOSTS": "127.0.0.1",
+    "HAULWRIGHT_DOCUMENTS_ATTEMPTS": "200",
+    "HAULWRIGHT_DOCUMENTS_HOST_RATE": "1000000/min",
+    "HAULWRIGHT_DOCUMENTS_HOST_BURST": "10000",
+    "HAULWRIGHT_DOCUMENTS_HOST_CONCURRENCY": "1000",
+    "HAULWRIGHT_DOCUMENTS_PRIVATE_HOSTS": "127.0.0.1",
 }
 """A job whose worker dies under it more often than it may be tried is a dead letter, as it should: not here."""
 TICK_SECONDS = 30
@@ -52,9 +53,9 @@ class Ending:
     wrong: list[str]
     """Documents that did not end up as they should."""
     kills: int
-    found: Report
+    found: ReconcileReport
     """What the reconciler found first."""
-    after: Report
+    after: ReconcileReport
     """What it finds when it looks again, at every byte."""
     asked_again: int
     """Requests of a second import."""
@@ -65,21 +66,21 @@ class Fire:
 
     def __init__(self, site: Site, count: int, seed: int) -> None:
         self.site = site
-        self.sandbox = Sandbox(seed=seed, clock=Clock.standing(START / 1_000_000))
+        self.sandbox = Sandbox(seed=seed, clock=SandboxClock.standing(START / 1_000_000))
         self._count, self._seed = count, seed
         self._content = site.folder / "content"
-        self._figures = FIGURES | {"PENSTOCK_DOCUMENTS_FOLDER": str(self._content)}
+        self._figures = FIGURES | {"HAULWRIGHT_DOCUMENTS_FOLDER": str(self._content)}
         self._over = threading.Event()
 
     def __enter__(self) -> Self:
         self.sandbox.__enter__()
         self.listed = fill(self.sandbox, self._count, self._seed)
         store = self.site.open_store()
-        migrations.migrate(store.database, "penstock.apps.documents")
+        migrations.migrate(store.database, "haulwright.apps.documents")
         store.close()
-        self.app = Penstock(self.site.url, clock=self.site.clock)
+        self.app = Haulwright(self.site.url, clock=self.site.clock)
         said = {"folder": str(self._content), "stale_part_seconds": 0.0, "private_hosts": "127.0.0.1"}
-        self.documents = Documents(self.app, figures=Figures.load(**said))
+        self.documents = Documents(self.app, figures=DocumentSettings.load(**said))
         self._ticking = threading.Thread(target=self._tick, daemon=True)
         self._ticking.start()
         return self
@@ -93,13 +94,13 @@ class Fire:
     def burn(self, *, workers: int, kills: int, concurrency: int = 8) -> Ending:
         """Fetch everything while workers die, and look at what is left."""
         path = manifest(self.listed, self.site.folder / "manifest.jsonl")
-        self.documents.take_in(TENANT, path)
+        self.documents.take_in(Principal.of_tenant(TENANT), path)
         killed = self._work(workers, kills, concurrency)
-        found = self.documents.reconcile()
-        after = self.documents.reconcile(dry_run=True, deep=True)
+        found = self.documents.reconcile(Principal.system())
+        after = self.documents.reconcile(Principal.system(), dry_run=True, deep=True)
         ending = self._states()
         before = self.sandbox.books.count(service="files")
-        self.documents.take_in(TENANT, path)
+        self.documents.take_in(Principal.of_tenant(TENANT), path)
         self.app.run_worker(queues=["documents"], until_empty=True)
         asked = self.sandbox.books.count(service="files") - before
         by_kind: dict[str, Counter[str]] = {}
@@ -132,7 +133,7 @@ class Fire:
         return killed
 
     def _start(self, concurrency: int) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "penstock", "-A", "proof.documents.app:app", "worker", "--queues", QUEUES]
+        command = [sys.executable, "-m", "haulwright", "-A", "proof.documents.app:app", "worker", "--queues", QUEUES]
         options = ["--concurrency", str(concurrency), "--poll-interval", "0.05 s", "--stale-check-interval", "0.2 s"]
         told = subprocess.DEVNULL
         environment = self.site._environment() | self._figures

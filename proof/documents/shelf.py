@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from penstock.sandbox import Sandbox
+from haulwright.sandbox import Sandbox
 
 LARGEST = 120_000
 KINDS = {"text": 6, "paper": 4, "copy": 6, "cut": 6, "liar": 3, "slow": 3, "page": 4, "good": 68}

@@ -1,4 +1,4 @@
-"""The app of the fault proofs, as a module that `penstock worker -A` and its children find by name."""
+"""The app of the fault proofs, as a module that `haulwright worker -A` and its children find by name."""
 
 from __future__ import annotations
 

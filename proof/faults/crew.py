@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from penstock.errors import DatabaseUnavailable
-from penstock.stores.store import Store
+from haulwright.errors import DatabaseUnavailable
+from haulwright.stores.store import Store
 from proof.support.site import ROOT, URL_VARIABLE, Site
 
 APP = "proof.faults.app:app"
@@ -67,7 +67,7 @@ class Crew:
         self._site = site
         self._environment = site._environment() | {URL_VARIABLE: url or site.url}
         said = OPTIONS | {f"--{name}": value for name, value in options.items()}
-        self._command = [sys.executable, "-m", "penstock", "--json", "-A", APP, "worker"]
+        self._command = [sys.executable, "-m", "haulwright", "--json", "-A", APP, "worker"]
         self._command += [word for option in said.items() for word in option]
 
     def __enter__(self) -> Self:
@@ -127,7 +127,7 @@ def until(what: str, happened: Callable[[], bool], patience_seconds: float = PAT
 def finished(store: Store) -> int:
     """How many jobs are finished; -1 while the database cannot be asked."""
     try:
-        ((count,),) = store.database.read(lambda c: c.execute("select count(*) from penstock_history"))
+        ((count,),) = store.database.read(lambda c: c.execute("select count(*) from haulwright_history"))
     except DatabaseUnavailable:
         return -1
     return int(count)

@@ -22,7 +22,7 @@ class Disk(ABC):
     """How a worker tells of it."""
 
     def __init__(self, folder: Path) -> None:
-        self.file = folder / "penstock.db"
+        self.file = folder / "haulwright.db"
 
     @property
     def log_bytes(self) -> int:
@@ -36,7 +36,7 @@ class Disk(ABC):
         reader = sqlite3.connect(self.file, isolation_level=None)
         try:
             reader.execute("begin")
-            reader.execute("select count(*) from penstock_jobs").fetchall()
+            reader.execute("select count(*) from haulwright_jobs").fetchall()
             yield
         finally:
             reader.close()
@@ -62,7 +62,7 @@ class SmallDisk(Disk):
         super().__init__(folder)
         self._folder = folder
         size = f"size={mebibytes}m"
-        subprocess.run(["mount", "-t", "tmpfs", "-o", size, "penstock-proof", folder], check=True)  # noqa: S607 - where it is differs by system
+        subprocess.run(["mount", "-t", "tmpfs", "-o", size, "haulwright-proof", folder], check=True)  # noqa: S607 - where it is differs by system
 
     def fill(self, pids: Sequence[int]) -> None:  # noqa: ARG002 - it is full for everybody
         """Lay down ballast until nothing more fits."""
@@ -104,7 +104,7 @@ class LimitedFiles(Disk):
 def may_mount() -> bool:
     """Whether this user may mount a file system: a container may refuse it even to root."""
     with tempfile.TemporaryDirectory() as folder:
-        command = ["mount", "-t", "tmpfs", "-o", "size=1m", "penstock-proof", folder]
+        command = ["mount", "-t", "tmpfs", "-o", "size=1m", "haulwright-proof", folder]
         if os.geteuid() != 0 or subprocess.run(command, check=False, capture_output=True).returncode:
             return False
         subprocess.run(["umount", folder], check=True)  # noqa: S607 - as above

@@ -6,8 +6,8 @@ import os
 import signal
 import threading
 
-from penstock import Context, Retry, Retryable
-from penstock.client.task import Task
+from haulwright import Context, Retry, Retryable
+from haulwright.client.task import Task
 from proof.support.workload import Workload
 
 GO = "those that hold on may go"

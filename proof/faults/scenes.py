@@ -90,7 +90,7 @@ def poison(work: Workload, crew: Crew, *, good: int) -> Poisoned:
     assert crew.stop() == [-signal.SIGSEGV] * deaths + [0]
     left = aftermath(work, crew)
     (buried,) = (job for job in left.jobs if job.id == bad)
-    message = str(work.app.desk().get(bad).error_message)
+    message = str(work.app.operations().jobs.get(bad).error_message)
     return Poisoned(left, [job for job in left.jobs if job.id != bad], buried, message, deaths)
 
 

@@ -1,11 +1,11 @@
-"""The app of the proof, as a module that `penstock worker -A` and its children find by name."""
+"""The app of the proof, as a module that `haulwright worker -A` and its children find by name."""
 
 from __future__ import annotations
 
-from penstock import Penstock
-from penstock.apps.prices import Prices
+from haulwright import Haulwright
+from haulwright.apps.prices import Prices
 from proof.support.site import Site
 
 site = Site.from_environment()
-app = Penstock(site.url)
+app = Haulwright(site.url)
 prices = Prices.on(app)

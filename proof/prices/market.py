@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Self
 
-from penstock import Penstock
-from penstock.apps.prices import NewIntake, Prices
-from penstock.apps.prices.intakes import Intake
-from penstock.sandbox import Clock, Sandbox
-from penstock.sandbox.shop.catalogue import COINS
-from penstock.stores import migrations
+from haulwright import Haulwright, Principal
+from haulwright.apps.prices import NewIntake, Prices
+from haulwright.apps.prices.intakes import Intake
+from haulwright.sandbox import Sandbox, SandboxClock
+from haulwright.sandbox.shop.catalogue import COINS
+from haulwright.stores import migrations
 from proof.support.site import ROOT, Site
 from tests.apps.prices.scenes import html_rules, json_rules
 
@@ -43,7 +43,7 @@ class Market:
 
     site: Site
     sandbox: Sandbox
-    app: Penstock
+    app: Haulwright
     prices: Prices
     intakes: list[Intake] = field(default_factory=list)
     workers: int = 0
@@ -55,10 +55,10 @@ class Market:
     def open(cls, site: Site) -> Iterator[Self]:
         """The market at a site, whose clock is everybody's own."""
         store = site.open_store()
-        migrations.migrate(store.database, "penstock.apps.prices")
+        migrations.migrate(store.database, "haulwright.apps.prices")
         store.close()
-        app = Penstock(site.url)
-        with Sandbox(seed=7, clock=Clock.standing(time.time())) as sandbox:
+        app = Haulwright(site.url)
+        with Sandbox(seed=7, clock=SandboxClock.standing(time.time())) as sandbox:
             for shop in set(SHOPS.values()):
                 sandbox.shop.script(shop=shop, limit={"count": 10_000_000, "seconds": 60})
             try:
@@ -74,7 +74,7 @@ class Market:
             title, year, _, _ = COINS[number % len(COINS)]
             new = NewIntake(f"intake-{number:05}", str(year), title=title, attributes={"lot": str(number)})
             self.intakes.append(self.prices.intakes.add(TENANT, new))
-        return self.prices.collect_all(TENANT)
+        return self.prices.collect_all(Principal.of_tenant(TENANT))
 
     def work(self, *, workers: int, kills: int = 0, seed: int = 1) -> None:
         """Have so many workers work until nothing is left; on the way some are killed, each replaced at once."""
@@ -111,9 +111,9 @@ class Market:
     def hire(self) -> subprocess.Popen[bytes]:
         """A worker of its own process."""
         self.workers += 1
-        command = [sys.executable, "-m", "penstock", "-A", "proof.prices.app:app", "worker", "--queues", "prices"]
+        command = [sys.executable, "-m", "haulwright", "-A", "proof.prices.app:app", "worker", "--queues", "prices"]
         options = ["--concurrency", "1", "--poll-interval", "0.2 s", "--stale-check-interval", "1 s"]
         environment = self.site._environment() | {"WORKER_ID": f"worker-{self.workers}", "CACHE_ENABLED": "false"}
-        environment["PENSTOCK_PRICES_PRIVATE_HOSTS"] = HERE
+        environment["HAULWRIGHT_PRICES_PRIVATE_HOSTS"] = HERE
         told = subprocess.DEVNULL
         return subprocess.Popen([*command, *options], cwd=ROOT, env=environment, stdout=told, stderr=told)

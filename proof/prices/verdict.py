@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from penstock.apps.prices.intakes import Intake
-from penstock.sandbox.shop.service import PAGE
+from haulwright.apps.prices.intakes import Intake
+from haulwright.sandbox.shop.service import PAGE
 from proof.prices.market import SHOPS, TENANT, Market
 
 
@@ -36,7 +36,9 @@ def judge(market: Market) -> Verdict:
         points += len(found)
         wrong += _points(market, intake, Counter((one.source_id, one.minor) for one in found))
         wrong += _valuation(market, intake)
-    ((jobs, losses),) = market.rows("select count(*), sum(losses) from penstock_history where task = 'prices.collect'")
+    ((jobs, losses),) = market.rows(
+        "select count(*), sum(losses) from haulwright_history where task = 'prices.collect'"
+    )
     ((valuations,),) = market.rows("select count(*) from valuations")
     return Verdict(int(jobs), points, int(valuations), market.kills, int(losses), wrong)
 
@@ -44,7 +46,7 @@ def judge(market: Market) -> Verdict:
 def _jobs(market: Market) -> list[str]:
     """Every job succeeded, and wrote what it wrote once."""
     ended = market.rows("select status, count(*) from scrape_jobs where status <> 'succeeded' group by status")
-    asked = "select job_key from penstock_effects where name = 'commit:points' group by job_key having count(*) > 1"
+    asked = "select job_key from haulwright_effects where name = 'commit:points' group by job_key having count(*) > 1"
     return [f"{count} jobs are {status}" for status, count in ended] + [
         f"{key} wrote twice" for (key,) in market.rows(asked)
     ]

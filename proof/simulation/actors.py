@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from penstock.engine.ids import new_id
-from penstock.engine.job import NewJob
-from penstock.engine.schedule import ScheduleSpec
-from penstock.engine.transitions import State
-from penstock.errors import Conflict, DatabaseUnavailable, NotFound
-from penstock.stores.job_rows import Requeue
-from penstock.stores.listing import JobFilter
-from penstock.stores.store import Store
+from haulwright.engine.ids import new_id
+from haulwright.engine.job import NewJob
+from haulwright.engine.schedule import ScheduleSpec
+from haulwright.engine.transitions import State
+from haulwright.errors import Conflict, DatabaseUnavailable, NotFound
+from haulwright.stores.job_rows import Requeue
+from haulwright.stores.listing import JobFilter
+from haulwright.stores.store import Store
 from proof.simulation.acts import Acts, call
 from proof.simulation.bodies import draw_job
 from proof.simulation.world import SECOND, World

@@ -6,8 +6,9 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
-from penstock.client.context import Context
-from penstock.engine.job import Lease
+from haulwright.client.context import Context
+from haulwright.client.steps import StoreStep
+from haulwright.engine.job import Lease
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -60,6 +61,6 @@ class SteppedContext(Context):
             return value
 
     def _take(self, step: Any) -> Acts[Any]:
-        if type(step).__name__ == "_Store":
+        if isinstance(step, StoreStep):
             yield Act("run", (self.job,))
         return step.act()

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from penstock.stores.store import Store
+from haulwright.stores.store import Store
 from proof.simulation.acts import Act
 
 LEASED = {"run", "renew", "settle"}
@@ -59,14 +59,14 @@ class Snapshot:
 
 
 def _look(connection: Any) -> Snapshot:
-    jobs = (Row(*row) for row in connection.execute(f"select {_COLUMNS} from penstock_jobs"))
-    history = connection.execute("select id, state, reason, fence, result, requeued_to from penstock_history")
-    effects = connection.execute("select 'effect', tenant || key, job_id, fence, state, result from penstock_effects")
+    jobs = (Row(*row) for row in connection.execute(f"select {_COLUMNS} from haulwright_jobs"))
+    history = connection.execute("select id, state, reason, fence, result, requeued_to from haulwright_history")
+    effects = connection.execute("select 'effect', tenant || key, job_id, fence, state, result from haulwright_effects")
     stages = connection.execute(
-        "select 'stage', tenant || job_key, generation, job_id, fence, stage from penstock_stages"
+        "select 'stage', tenant || job_key, generation, job_id, fence, stage from haulwright_stages"
     )
     rows = connection.execute("select 'row', owner, job_id, fence, count(*) from proof_sink group by 1, 2, 3, 4")
-    permits = connection.execute("select key, number, job_id, fence from penstock_permits")
+    permits = connection.execute("select key, number, job_id, fence from haulwright_permits")
     owned = (
         {row[:2]: row[2:] for row in effects}
         | {row[:3]: row[3:] for row in stages}

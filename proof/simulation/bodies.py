@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from penstock import Retryable, Throttled, Tx
-from penstock.engine.job import NewJob, Unique
+from haulwright import Retryable, Throttled, Tx
+from haulwright.engine.job import NewJob, Unique
 from proof.simulation.acts import Acts, SteppedContext
 from proof.simulation.world import SECOND, World
 from proof.support.machine import MACHINE

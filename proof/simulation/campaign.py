@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from penstock.engine.ids import new_id
-from penstock.stores.store import Store
+from haulwright.engine.ids import new_id
+from haulwright.stores.store import Store
 from proof.simulation import actors
 from proof.simulation.acts import Act, Acts
 from proof.simulation.authority import Judge
@@ -213,7 +213,7 @@ class Campaign:
 
     def _owed(self, until: int) -> dict[str, set[int]]:
         """The slots of the schedule by arithmetic, from its declaration on."""
-        asked = "select created_at from penstock_schedules"
+        asked = "select created_at from haulwright_schedules"
         rows = self._world.store.database.read(lambda connection: connection.execute(asked))
         if not rows:
             return {}
@@ -223,7 +223,7 @@ class Campaign:
 
 def _next_due(store: Store) -> int | None:
     """When something is to do for an active job; None where there is none."""
-    asked = "select min(case when state = 'queued' then run_at else 0 end) from penstock_jobs"
+    asked = "select min(case when state = 'queued' then run_at else 0 end) from haulwright_jobs"
     moment: int | None = store.database.read(lambda connection: connection.execute(asked))[0][0]
     return moment
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from penstock.clock import Clock
-from penstock.errors import DatabaseUnavailable
-from penstock.stores.books import Entry
-from penstock.stores.connection import Bell, Columns, Connection, Database, Params, Row, run
+from haulwright.clock import Clock
+from haulwright.errors import DatabaseUnavailable
+from haulwright.stores.books import Entry
+from haulwright.stores.connection import Columns, Connection, Database, Listener, Params, Row, run
 from proof.simulation.options import Fault
 
 T = TypeVar("T")
@@ -26,8 +26,9 @@ class FaultyDatabase:
     def __init__(self, inner: Database) -> None:
         self._inner = inner
         self.writers = 1
-        self.rows_at_once, self.rows_to_load = inner.rows_at_once, inner.rows_to_load
+        self.batch_size, self.load_batch_size = inner.batch_size, inner.load_batch_size
         self.clock: Clock = inner.clock
+        self.process, self.throttle = inner.process, inner.throttle
         self.next_fault: Fault | None = None
         """What goes wrong at the next transaction."""
         self.die_at_statement = 1
@@ -47,15 +48,15 @@ class FaultyDatabase:
             raise _unavailable("reply lost", unknown=True)
         return value
 
-    def alone(self, entry: Entry, params: Params, columns: Columns | None = None) -> list[Row]:
+    def run_single(self, entry: Entry, params: Params, columns: Columns | None = None) -> list[Row]:
         """Run one entry as a transaction of its own: it may go wrong in the same ways."""
         return self.transact(lambda connection: run(connection, entry, params, columns))
 
-    def lightly(
+    def run_nondurable(
         self, entry: Entry, params: Params, columns: Columns | None = None, *, waiting: bool = True
     ) -> list[Row] | None:
         """Run one entry: where its caller could wait, it may go wrong in the same ways."""
-        return self.alone(entry, params, columns) if waiting else None
+        return self.run_single(entry, params, columns) if waiting else None
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run work that reads: it may be refused, and has nothing to leave half done."""
@@ -66,9 +67,9 @@ class FaultyDatabase:
             self._die()
         return self._inner.read(work)
 
-    def bell(self) -> Bell:
+    def listen(self) -> Listener:
         """What rings when somebody writes; nobody listens here, for the seed decides who goes on."""
-        return self._inner.bell()
+        return self._inner.listen()
 
     def close(self) -> None:
         """Close what is open."""

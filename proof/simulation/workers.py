@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from penstock.client.context import Signals
-from penstock.engine.job import Lease
-from penstock.engine.outcome import Done, Outcome, Snooze, outcome_of
-from penstock.engine.retry import Retry
-from penstock.engine.settlement import RELEASE, Settlement, resolve
-from penstock.errors import DatabaseUnavailable, EffectUnknown, LeaseLost
-from penstock.runtime.failure import failure_of
-from penstock.stores.claiming import Turn
-from penstock.stores.store import Store
+from haulwright.client.context import Signals
+from haulwright.engine.job import Lease
+from haulwright.engine.outcome import Done, Outcome, Snooze, outcome_of
+from haulwright.engine.retry import Retry
+from haulwright.engine.settlement import RELEASE, Settlement, resolve
+from haulwright.errors import DatabaseUnavailable, EffectUnknown, LeaseLost
+from haulwright.runtime.failure import failure_of
+from haulwright.stores.claim_cursor import ClaimCursor
+from haulwright.stores.store import Store
 from proof.simulation.acts import Act, Acts, SteppedContext, call
 from proof.simulation.bodies import Bodies
 from proof.simulation.world import World
@@ -47,7 +47,7 @@ class Worker:
     id: str
     gone: tuple[str, ...] = ()
     """Earlier incarnations that are known to be dead."""
-    turn: Turn = field(default_factory=Turn)
+    turn: ClaimCursor = field(default_factory=ClaimCursor)
     runs: list[Run] = field(default_factory=list)
 
     def work(self) -> Acts[None]:

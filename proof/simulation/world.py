@@ -13,11 +13,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from penstock.clock import Clock, Instant
-from penstock.engine import ids
-from penstock.stores import migrations
-from penstock.stores.sqlite.connection import SqliteDatabase
-from penstock.stores.store import Store
+from haulwright.clock import Clock, Instant
+from haulwright.engine import ids
+from haulwright.stores import migrations
+from haulwright.stores.sqlite.connection import SqliteDatabase
+from haulwright.stores.store import Store
 from proof.simulation.faults import FaultyDatabase
 from proof.simulation.options import Options
 from proof.support.diary import Entry
@@ -78,7 +78,7 @@ class World:
         self.outside = Memory()
         self.seen: Counter[str] = Counter()
         """Rare things that happened."""
-        self._path = folder / "penstock.db"
+        self._path = folder / "haulwright.db"
         shutil.copy(_template(), self._path)
         self._opened: list[SqliteDatabase] = []
         self.store = Store(self._open())
@@ -117,7 +117,7 @@ def world_of(options: Options) -> Iterator[World]:
 @cache
 def _template() -> Path:
     """A database with its schema, to be copied: making one takes longer than a seed."""
-    folder = Path(tempfile.mkdtemp(prefix="penstock-proof-"))
+    folder = Path(tempfile.mkdtemp(prefix="haulwright-proof-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     path = folder / "template.db"
     database = SqliteDatabase(path, clock=Clock())

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from multiprocessing import parent_process
 from typing import Any
 
-from penstock import Context, Penstock, Retry
-from penstock.client.task import Task
-from penstock.sources.http import Policy
+from haulwright import Context, Haulwright, Retry
+from haulwright.client.task import Task
+from haulwright.sources.http import Policy
 from proof.sources.outside import FENCE, JOB, SENDER
 from proof.support.site import Site
 
@@ -29,7 +29,7 @@ class Fetching:
         plan = json.loads((site.folder / PLAN).read_text())
         self.site = site
         self.diary = site.diary()
-        self.app = Penstock(site.url, clock=site.clock if site.clock_path.exists() else None)
+        self.app = Haulwright(site.url, clock=site.clock if site.clock_path.exists() else None)
         self.source = self.app.source(KEY, policy=Policy(private=True), **plan["figures"])
         self._url = plan["url"]
         policy = Retry(ATTEMPTS, base="1 s", cap="2 s", jitter=0)

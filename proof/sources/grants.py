@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 
-from penstock.stores.connection import Connection
-from penstock.stores.store import Store
+from haulwright.stores.connection import Connection
+from haulwright.stores.store import Store
 
 _TABLE = (
     "create table proof_grants "
@@ -19,14 +19,14 @@ _NOTE = (
 _WATCH = {
     "sqlite": [
         (
-            "create trigger proof_note_grants after update of tickets on penstock_sources "
+            "create trigger proof_note_grants after update of tickets on haulwright_sources "
             f"when new.tickets > old.tickets begin {_NOTE} end"
         ),
     ],
     "postgres": [
         f"create function proof_note_grants() returns trigger language plpgsql as $$ begin {_NOTE} return null; end $$",
         (
-            "create trigger proof_note_grants after update on penstock_sources for each row "
+            "create trigger proof_note_grants after update on haulwright_sources for each row "
             "when (new.tickets > old.tickets) execute function proof_note_grants()"
         ),
     ],

@@ -15,9 +15,9 @@ from typing import Any
 from urllib.request import Request as Asked
 from urllib.request import urlopen
 
-from penstock.sandbox import Sandbox
-from penstock.sandbox.exchange import Reply, Request
-from penstock.sandbox.sandbox import CONTROL
+from haulwright.sandbox import Sandbox
+from haulwright.sandbox.exchange import SandboxReply, SandboxRequest
+from haulwright.sandbox.sandbox import CONTROL
 from proof.faults.crew import until
 from proof.support.diary import Diary
 from proof.support.site import Site
@@ -27,7 +27,7 @@ SENDER = "x-sender"
 JOB = "x-job"
 FENCE = "x-fence"
 
-Answer = Callable[[Request], tuple[Reply, Callable[[int], None]]]
+Answer = Callable[[SandboxRequest], tuple[SandboxReply, Callable[[int], None]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Outside:
 
 
 def _noted(answer: Answer, diary: Diary, seconds: float) -> Answer:
-    def take_time_and_note(request: Request) -> tuple[Reply, Callable[[int], None]]:
+    def take_time_and_note(request: SandboxRequest) -> tuple[SandboxReply, Callable[[int], None]]:
         if request.path.startswith(CONTROL):
             return answer(request)
         came = time.time()

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from penstock.clock import SECOND
-from penstock.sources.gate import FRESH_SECONDS
-from penstock.stores.store import Store
+from haulwright.clock import SECOND
+from haulwright.sources.governor import FRESH_SECONDS
+from haulwright.stores.store import Store
 from proof.sources.fetching import Fetching
 from proof.sources.fleet import Death, Fleet
 from proof.sources.grants import Grants, busiest, crowd_of, read_grants
@@ -128,7 +128,7 @@ def closings(store: Store) -> list[tuple[str, float, dict[str, Any]]]:
     """What the events say of the gate: their name, their time, and what they carry."""
     rows = store.database.read(
         lambda connection: connection.execute(
-            "select name, at, data from penstock_events where name like 'source.%' order by seq"
+            "select name, at, data from haulwright_events where name like 'source.%' order by seq"
         )
     )
     return [(name, at / SECOND, json.loads(data)) for name, at, data in rows]

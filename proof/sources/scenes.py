@@ -9,9 +9,9 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from penstock import events
-from penstock.client.task import Task
-from penstock.clock import SECOND
+from haulwright import events
+from haulwright.client.task import Task
+from haulwright.clock import SECOND
 from proof.faults.crew import is_drained, until
 from proof.sources.fetching import Fetching
 from proof.sources.fleet import Fleet
@@ -116,12 +116,12 @@ def outage(scene: Scene, *, jobs: int, workers: int, openings: int, **how: Any) 
     scene.fleet.start(workers)
     until("a part is done", lambda: len(scene.outside.requests()) >= jobs // 10)
     scene.outside.break_down(**how)
-    until("the breaker gave up again and again", lambda: len(scene.told(events.SOURCE_OPENED)) >= openings)
+    until("the breaker gave up again and again", lambda: len(scene.told(events.SOURCE_BREAKER_OPENED)) >= openings)
     scene.outside.mend()
     mended = time.time()
     left = scene.drain(workers)
-    opened = scene.told(events.SOURCE_OPENED)
-    closed, _ = scene.told(events.SOURCE_CLOSED)[-1]
+    opened = scene.told(events.SOURCE_BREAKER_OPENED)
+    closed, _ = scene.told(events.SOURCE_BREAKER_CLOSED)[-1]
     since = opened[0][0]
     granted = [at for at in left.grants.asked_us if since < at / SECOND < closed - ROW_SECONDS]
     probes = [one for one in left.requests if since + ON_THE_WAY_SECONDS < one.came and one.went <= closed]

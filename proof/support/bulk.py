@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.stores.store import Store
+from haulwright.stores.store import Store
 
 _COLUMNS = "id, tenant, task, queue, state, rank, run_at, args, max_attempts, job_key, lease_us, created_at, updated_at"
 _ROWS = {
@@ -21,6 +21,6 @@ _ROWS = {
 def fill(store: Store, count: int, *, batch: int, tenant: str, run_at: int, rank: int = 0) -> None:  # noqa: PLR0913
     """Queue this many jobs; `tenant` is an SQL expression over `n`, their number within the batch."""
     rows = _ROWS[store.database.dialect].format(count=count, batch=batch, tenant=tenant, rank=rank, run_at=run_at)
-    store.database.transact(lambda connection: connection.execute(f"insert into penstock_jobs ({_COLUMNS}) {rows}"))
+    store.database.transact(lambda connection: connection.execute(f"insert into haulwright_jobs ({_COLUMNS}) {rows}"))
     if store.database.dialect == "postgres":
-        store.database.read(lambda connection: connection.execute("analyze penstock_jobs"))
+        store.database.read(lambda connection: connection.execute("analyze haulwright_jobs"))

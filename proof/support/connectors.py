@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 from datetime import UTC, datetime
 
-from penstock import Context, Penstock
-from penstock.clock import SECOND
-from penstock.errors import Throttled
-from penstock.sources.airbyte import Airbyte
-from penstock.sources.apify import Apify, ApifyTimeoutError, Order, Run
-from penstock.sources.http import Http, Policy, Secret
+from haulwright import Context, Haulwright
+from haulwright.clock import SECOND
+from haulwright.errors import Throttled
+from haulwright.sources.airbyte import Airbyte
+from haulwright.sources.apify import ActorRun, Apify, ApifyTimeoutError, Order
+from haulwright.sources.http import Http, Policy, Secret
 from proof.support.crashing import Death, watch
 from proof.support.orders import POLICY, SANDBOX_VARIABLE
 from proof.support.site import Site
@@ -26,7 +26,7 @@ site = Site.from_environment()
 death = Death.from_environment()
 if death.is_planned:
     watch(death.reach)
-app = Penstock(site.url, clock=site.clock)
+app = Haulwright(site.url, clock=site.clock)
 
 
 @app.task(retry=POLICY)
@@ -77,7 +77,7 @@ def _apify(http: Http) -> Apify:
     return Apify(http, ACCOUNT, f"{os.environ[SANDBOX_VARIABLE]}/apify")
 
 
-async def _started(ctx: Context, apify: Apify, wanted: str) -> Run:
+async def _started(ctx: Context, apify: Apify, wanted: str) -> ActorRun:
     asked_at = datetime.fromtimestamp(ctx.job.created_at / SECOND, UTC)
     order = Order(apify, ACTOR, {"username": [wanted]}, since=asked_at, patience_seconds=0)
     marker = ctx.key_for("start", key="start")

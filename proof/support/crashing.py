@@ -20,13 +20,13 @@ from importlib.resources import files
 from multiprocessing import parent_process
 from typing import Any
 
-from penstock.stores.books import book
-from penstock.stores.postgres.connection import PostgresConnection
-from penstock.stores.sqlite.connection import SqliteConnection
+from haulwright.stores.books import book
+from haulwright.stores.postgres.connection import PostgresConnection
+from haulwright.stores.sqlite.connection import SqliteConnection
 from proof.support.site import NTH_VARIABLE, POINT_VARIABLE
 from proof.support.workload import Reach
 
-PACKAGE = "penstock.stores"
+PACKAGE = "haulwright.stores"
 
 
 class Death:
@@ -63,8 +63,8 @@ def die() -> None:
 
 def watch(reach: Reach) -> None:
     """Report every entry and every commit of this process, on both databases."""
-    _watch(SqliteConnection, ("all", "each"), reach)
-    _watch(PostgresConnection, ("all",), reach)  # its `each` is an `all` with arrays
+    _watch(SqliteConnection, ("run", "run_batch"), reach)
+    _watch(PostgresConnection, ("run",), reach)  # its `run_batch` is a `run` with arrays
 
 
 def writing_entries() -> set[str]:
@@ -108,7 +108,7 @@ def _watch(kind: type[Any], methods: tuple[str, ...], reach: Reach) -> None:
 def _watched(original: Any, names: dict[int, str], reach: Reach) -> Any:
     def run(self: Any, entry: Any, *rest: Any) -> Any:
         name = names.get(id(entry), "an entry of nobody")
-        if self.raw.is_at_work:  # `each` runs its entry through `all`
+        if self.raw.is_at_work:  # `run_batch` runs its entry through `run`
             return original(self, entry, *rest)
         reach(f"before {name}")
         self.raw.enter(name)

@@ -15,8 +15,8 @@ from random import Random
 from subprocess import PIPE, Popen
 from typing import Any
 
-from penstock.sources.download import download
-from penstock.sources.http import Http, Policy
+from haulwright.sources.download import download
+from haulwright.sources.http import Http, Policy
 
 JOB_KEY = "the job"
 READY = "ready"

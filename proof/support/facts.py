@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from penstock.stores.store import Store
+from haulwright.stores.store import Store
 
 _JOB = (
     "id, tenant, task, attempts, max_attempts, deferrals, losses, fence, job_key, unique_key, unique_scope, "
@@ -14,8 +14,8 @@ _JOB = (
 )
 _EVENT = "seq, job_id, name, fence, attempt, data"
 _GATES = (
-    "select s.key, s.held, (select count(*) from penstock_source_permits p where p.source = s.key) "
-    "from penstock_sources s"
+    "select s.key, s.held, (select count(*) from haulwright_source_permits p where p.source = s.key) "
+    "from haulwright_sources s"
 )
 
 
@@ -92,16 +92,16 @@ def _read(connection: Any, now: int | None) -> Facts:
     def ask(sql: str) -> list[tuple[Any, ...]]:
         return list(connection.execute(sql))
 
-    active = ask(f"select {_JOB}, state, null, run_at, lease_expires_at, null from penstock_jobs")
-    final = ask(f"select {_JOB}, state, reason, run_at, null, requeued_to from penstock_history")
-    events = ask(f"select {_EVENT} from penstock_events where job_id is not null order by seq")
+    active = ask(f"select {_JOB}, state, null, run_at, lease_expires_at, null from haulwright_jobs")
+    final = ask(f"select {_JOB}, state, reason, run_at, null, requeued_to from haulwright_history")
+    events = ask(f"select {_EVENT} from haulwright_events where job_id is not null order by seq")
     return Facts(
         now=_clock(ask, connection.dialect) if now is None else now,
         jobs=[JobFact(*row) for row in [*active, *final]],
-        effects=ask("select tenant, key, job_key, name, state, fence from penstock_effects"),
-        permits=ask("select key, number, job_id, fence from penstock_permits"),
+        effects=ask("select tenant, key, job_key, name, state, fence from haulwright_effects"),
+        permits=ask("select key, number, job_id, fence from haulwright_permits"),
         gates=ask(_GATES),
-        slots=ask("select schedule, scheduled_for, disposition, job_id from penstock_slots"),
+        slots=ask("select schedule, scheduled_for, disposition, job_id from haulwright_slots"),
         events=[EventFact(*row[:-1], json.loads(row[-1])) for row in events],
         sink=ask("select owner, job_id, fence from proof_sink") if _has_sink(ask, connection.dialect) else [],
     )
@@ -114,5 +114,5 @@ def _has_sink(ask: Any, dialect: str) -> bool:
 
 
 def _clock(ask: Any, dialect: str) -> int:
-    asked = "select penstock_now(null)" if dialect == "postgres" else "select unixepoch() * 1000000"
+    asked = "select haulwright_now(null)" if dialect == "postgres" else "select unixepoch() * 1000000"
     return int(ask(asked)[0][0])

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from penstock import StageMachine
+from haulwright import StageMachine
 
 MACHINE = StageMachine("proof", start="PLANNED", moves={"PLANNED": {"FETCHED"}, "FETCHED": {"SAVED"}}, final={"SAVED"})

@@ -8,9 +8,9 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from penstock import Penstock, Retry
-from penstock.client.handle import Handle
-from penstock.sandbox import Clock, Sandbox
+from haulwright import Haulwright, Retry
+from haulwright.client.handle import Handle
+from haulwright.sandbox import Sandbox, SandboxClock
 from proof.support.site import NTH_VARIABLE, POINT_VARIABLE, Site
 
 WORKER = "proof.support.connector_worker"
@@ -48,7 +48,7 @@ class Market:
 
     site: Site
     sandbox: Sandbox
-    app: Penstock
+    app: Haulwright
     starts: str
     """The path that orders are sent to."""
     begun: Callable[[], Sequence[Any]]
@@ -97,7 +97,7 @@ class Market:
 @contextmanager
 def apify(site: Site) -> Iterator[Market]:
     """Where runs of actors are paid for."""
-    with _outside(site) as sandbox, closing(Penstock(site.url, clock=site.clock)) as app:
+    with _outside(site) as sandbox, closing(Haulwright(site.url, clock=site.clock)) as app:
         sandbox.apify.longest_wait_seconds = 0.05
         yield Market(site, sandbox, app, "/apify/v2/actors/*/runs", sandbox.books.paid_runs)
 
@@ -105,10 +105,10 @@ def apify(site: Site) -> Iterator[Market]:
 @contextmanager
 def airbyte(site: Site) -> Iterator[Market]:
     """Where syncs of connections are started."""
-    with _outside(site) as sandbox, closing(Penstock(site.url, clock=site.clock)) as app:
+    with _outside(site) as sandbox, closing(Haulwright(site.url, clock=site.clock)) as app:
         yield Market(site, sandbox, app, "/airbyte/v1/jobs", sandbox.airbyte.jobs)
 
 
 def _outside(site: Site) -> Sandbox:
     """The outside world, on the clock of the site."""
-    return Sandbox(seed=7, clock=Clock(lambda: site.clock.now() / 1_000_000))
+    return Sandbox(seed=7, clock=SandboxClock(lambda: site.clock.now() / 1_000_000))

@@ -60,6 +60,11 @@ POINTS: list[Point] = [
     *_around("retry", "jobs.put_back", "failing"),
     *_around("event", "events.record", "failing", nth=2),
     *_around("snooze", "jobs.put_back", "snoozing"),
+    *_around("join", "joins.forget_others", "joining"),
+    *_around("join", "joins.wait_for", "joining"),
+    *_around("join", "jobs.put_back", "joining"),
+    *_around("end of a joined job", "joins.ended", "joining"),
+    *_around("end of a joined job", "joins.wake_parents", "joining"),
     *_around("reap", "jobs.stale", "lost"),
     *_around("reap", "jobs.put_back", "lost"),
     *_around("reap", "workers.lost", "lost"),
@@ -95,7 +100,7 @@ def swept_entries() -> set[str]:
 
 def expected_jobs(point: Point) -> int:
     """How many jobs are there in the end."""
-    return 1 if point.work in {"slot", "lingering"} else 3
+    return 1 if point.work in {"slot", "lingering"} else 3 + (3 if point.work == "joining" else 0)
 
 
 def lead_to(point: Point, site: Site, work: Workload) -> None:
@@ -106,5 +111,5 @@ def lead_to(point: Point, site: Site, work: Workload) -> None:
         site.clock.advance(5 * 60)
         return
     task = work.pipeline if point.work in FIRST_DEATHS else getattr(work, point.work)
-    work.enqueue(task, range(expected_jobs(point)))
+    work.enqueue(task, range(min(expected_jobs(point), 3)))  # those that join have one more each
     site.raise_flag(go(2))  # a lingering run is let go once its first worker is dead

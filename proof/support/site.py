@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from penstock.clock import CLOCK_VARIABLE, TESTING_VARIABLE, SettableClock
-from penstock.stores import migrations
-from penstock.stores.opening import open_database
-from penstock.stores.store import Store
+from haulwright.clock import CLOCK_VARIABLE, TESTING_VARIABLE, SettableClock
+from haulwright.stores import migrations
+from haulwright.stores.connect import open_database
+from haulwright.stores.store import Store
 from proof.support.diary import Diary
 
 URL_VARIABLE = "PROOF_DATABASE_URL"

@@ -9,7 +9,7 @@ from pathlib import Path
 from subprocess import Popen
 from typing import Any
 
-from penstock.stores.store import Store
+from haulwright.stores.store import Store
 
 TRIES = 200
 
@@ -40,13 +40,13 @@ def _wait_for_state(pid: int, wanted: str) -> None:
 
 def _holds_nothing(store: Store) -> bool:
     if store.database.dialect == "postgres":
-        return _try(store, "select id from penstock_jobs for update nowait")
+        return _try(store, "select id from haulwright_jobs for update nowait")
     return _try(store, "select 1")
 
 
 def _try(store: Store, sql: str) -> bool:
     """Whether a transaction of ours gets through at once; the raw connection does not wait as the store would."""
-    with store.database._pool.lend() as connection:  # type: ignore[attr-defined]
+    with store.database._pool.acquire() as connection:  # type: ignore[attr-defined]
         try:
             connection.raw.execute("begin immediate" if connection.dialect == "sqlite" else "begin")
             connection.raw.execute(sql).fetchall()

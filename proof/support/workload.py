@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from penstock import Context, LeaseLost, Penstock, Retry, Retryable, Snooze, Throttled, Tx
-from penstock.client.task import Task
-from penstock.engine.job import Lease
+from haulwright import Context, Haulwright, LeaseLost, Retry, Retryable, Snooze, Throttled, Tx
+from haulwright.client.task import Task
+from haulwright.engine.job import Lease
 from proof.support.afterlife import Afterlife
 from proof.support.machine import MACHINE
 from proof.support.site import Site
@@ -43,7 +43,7 @@ class Workload:
         self.site = site
         self.diary = site.diary()
         self.outside = site.outside()
-        self.app = Penstock(site.url, clock=site.clock if site.clock_path.exists() else None)
+        self.app = Haulwright(site.url, clock=site.clock if site.clock_path.exists() else None)
         self._reach = reach
         policy = Retry(5, base="10 s", jitter=0)
         self.note: Task[..., int] = self.app.task(name="note", retry=policy)(self._note)
@@ -51,6 +51,7 @@ class Workload:
         self.settling: Task[..., int] = self.app.task(name="settling", retry=policy)(self._settling)
         self.failing: Task[..., int] = self.app.task(name="failing", retry=policy)(self._failing)
         self.snoozing: Task[..., int] = self.app.task(name="snoozing", retry=policy)(self._snoozing)
+        self.joining: Task[..., int] = self.app.task(name="joining", retry=policy)(self._joining)
         self.server = self.app.source("server", rate="1/h", concurrency=2)
         self.governed: Task[..., int] = self.app.task(name="governed", source=self.server, retry=policy)(self._governed)
         self.calm = self.app.source("calm", rate="600/min", burst=10, concurrency=2)
@@ -114,6 +115,17 @@ class Workload:
             if ctx.job.deferrals == 0:
                 raise Throttled("come back", after=60)
             return ctx.commit("save", self._save, number)
+
+    def _joining(self, ctx: Context, number: int) -> int:
+        """Hand work to another job, and go on when it has ended."""
+        with self._witnessed(ctx):
+            self._charge_once(ctx, number)
+            parts = ctx.enqueue_many("parts", [self.note.call(number)])
+            for part in parts:
+                self.diary.write("enqueue.intent", part.id)
+                self.diary.write("enqueue.ok", part.id)
+            total = sum(outcome.value() for outcome in ctx.join(parts))
+            return ctx.commit("save", self._save, total)
 
     def _governed(self, ctx: Context, number: int) -> int:
         """Pass the gate of a source, which the first one closes for a while."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from subprocess import Popen
 from typing import Any
 
-from penstock.stores.store import Store
+from haulwright.stores.store import Store
 from proof.support.crowd import wait_until
 from proof.support.site import WORKER, Site
 from proof.support.stopping import resume, stop
@@ -64,7 +64,7 @@ def _wait_for_run(work: Workload, fence: int) -> None:
 
     def waits() -> bool:
         jobs = {str(entry.job) for entry in work.diary.of("run.begin")}
-        effects = [effect for job in jobs for effect in work.app.desk().effects(job)]
+        effects = [effect for job in jobs for effect in work.app.operations().effects.of_job(job).rows]
         return any(effect.fence == fence and effect.state == "intent" for effect in effects)
 
     wait_until(waits)
@@ -72,5 +72,5 @@ def _wait_for_run(work: Workload, fence: int) -> None:
 
 def _everything(store: Store) -> dict[str, list[Any]]:
     """Every row that a run could change, as the database has it. That a worker stops may be told."""
-    asked = [f"select * from penstock_{table}" for table in TABLES]
+    asked = [f"select * from haulwright_{table}" for table in TABLES]
     return store.database.read(lambda connection: {sql: sorted(connection.execute(sql), key=repr) for sql in asked})

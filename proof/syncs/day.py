@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Final
 
-from penstock.engine.job import Job
-from penstock.engine.transitions import State
-from penstock.errors import Conflict
-from penstock.stores.listing import PAGE_LIMIT, JobFilter
-from penstock.testing.faults import Crash
+from haulwright.engine.job import Job
+from haulwright.engine.transitions import State
+from haulwright.errors import Conflict
+from haulwright.stores.listing import JobFilter
+from haulwright.stores.paging import PAGE_LIMIT
+from haulwright.testing.faults import Crash
 from tests.apps.syncs.scenes import World, support
 
 REVOKED: Final = "acme"
@@ -157,7 +158,7 @@ class Day:
                 continue
             helped.add(str(job.unique_key))
             try:
-                made = self.world.syncs.requeue(job.id, support(job.tenant), correlation_id="ticket-4711")
+                made = self.world.syncs.requeue(support(job.tenant), job.id, correlation_id="ticket-4711")
             except Conflict:
                 continue
             self.requeued.append(made.id)

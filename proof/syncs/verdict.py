@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from penstock.clock import SECOND
-from penstock.engine.transitions import State
+from haulwright.clock import SECOND
+from haulwright.engine.transitions import State
 from proof.syncs.day import REVOKED, Day
 
 DISPATCH_SECONDS = 300

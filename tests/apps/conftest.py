@@ -15,11 +15,11 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from penstock.apps import APPLICATIONS
-from penstock.sandbox import Clock, Sandbox
-from penstock.stores import migrations
-from penstock.stores.opening import open_database
-from penstock.testing.bench import Bench
+from haulwright.discovery import installed_applications
+from haulwright.sandbox import Sandbox, SandboxClock
+from haulwright.stores import migrations
+from haulwright.stores.connect import open_database
+from haulwright.testing.harness import Harness
 from tests.support.postgres import Addressed
 
 SEED = 7
@@ -28,7 +28,7 @@ SEED = 7
 @pytest.fixture(autouse=True)
 def _quick_fingerprints(monkeypatch: pytest.MonkeyPatch) -> None:
     """What makes a credential hard to guess from its fingerprint would be most of the time of most tests."""
-    monkeypatch.setattr("penstock.sources.source.FINGERPRINT_ROUNDS", 10)
+    monkeypatch.setattr("haulwright.sources.source.FINGERPRINT_ROUNDS", 10)
 
 
 class Tables:
@@ -67,14 +67,14 @@ def _empty(url: str) -> None:
     """Delete every row, whatever refers to it and whoever forbids it: triggers and keys do not hold for a replica."""
     with psycopg.connect(url, autocommit=True) as connection:
         tables = connection.execute("select tablename from pg_tables where schemaname = current_schema()").fetchall()
-        emptied = [f"delete from {name};" for (name,) in tables if name != "penstock_migrations"]  # noqa: S608 - read
+        emptied = [f"delete from {name};" for (name,) in tables if name != "haulwright_migrations"]  # noqa: S608 - read
         connection.execute("set lock_timeout = '10s'; set session_replication_role = replica;" + "".join(emptied))
 
 
 @pytest.fixture
 def package(request: pytest.FixtureRequest) -> str:
     """The application that the folder of a test is about."""
-    return APPLICATIONS[request.path.parent.name]
+    return installed_applications().get(request.path.parent.name).package
 
 
 @pytest.fixture(scope="session")
@@ -85,7 +85,7 @@ def made_tables(tmp_path_factory: pytest.TempPathFactory) -> Tables:
 @pytest.fixture
 def made_sqlite_url(made_tables: Tables, package: str, tmp_path: Path) -> str:
     """A file with the tables in it."""
-    return f"sqlite:///{shutil.copy(made_tables.file(package), tmp_path / 'penstock.db')}"
+    return f"sqlite:///{shutil.copy(made_tables.file(package), tmp_path / 'haulwright.db')}"
 
 
 @pytest.fixture
@@ -103,16 +103,16 @@ def made_database_url(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def bench(database_url: str, tmp_path: Path) -> Iterator[Bench]:
+def bench(database_url: str, tmp_path: Path) -> Iterator[Harness]:
     """A worker without threads, by a clock that only the test moves."""
-    with closing(Bench(database_url, tmp_path)) as bench:
+    with closing(Harness(database_url, tmp_path)) as bench:
         yield bench
 
 
 class Time:
     """The time of the outside world: that of whichever bench is in use."""
 
-    bench: Bench | None = None
+    bench: Harness | None = None
 
     def now(self) -> float:
         return self.bench.clock.now() / 1_000_000 if self.bench else 0.0
@@ -122,12 +122,12 @@ class Time:
 def outside() -> Iterator[tuple[Sandbox, Time]]:
     """The outside world of this process; what a test did to it is forgotten before the next."""
     time = Time()
-    with Sandbox(seed=SEED, clock=Clock(time.now)) as sandbox:
+    with Sandbox(seed=SEED, clock=SandboxClock(time.now)) as sandbox:
         yield sandbox, time
 
 
 @pytest.fixture
-def sandbox(bench: Bench, outside: tuple[Sandbox, Time]) -> Iterator[Sandbox]:
+def sandbox(bench: Harness, outside: tuple[Sandbox, Time]) -> Iterator[Sandbox]:
     """The outside world, by the clock of the bench."""
     sandbox, time = outside
     time.bench = bench

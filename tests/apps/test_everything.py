@@ -7,15 +7,16 @@ from importlib.resources import files
 
 import pytest
 
-from penstock import Penstock
-from penstock.apps import APPLICATIONS
-from penstock.apps.application import application
-from penstock.errors import NotFound, SchemaMismatch
-from penstock.stores import migrations
-from penstock.stores.books import book
-from penstock.stores.opening import open_database
+from haulwright import Haulwright
+from haulwright.application.application import application
+from haulwright.discovery import installed_applications
+from haulwright.errors import NotFound, SchemaMismatch
+from haulwright.stores import migrations
+from haulwright.stores.books import book
+from haulwright.stores.connect import open_database
 
 DIALECTS = ("sqlite", "postgres")
+APPLICATIONS = {name: spec.package for name, spec in installed_applications().specs.items()}
 
 
 @pytest.mark.parametrize("name", APPLICATIONS)
@@ -25,7 +26,7 @@ def test_the_tables_of_an_application_are_there_when_its_database_is_opened(data
         if database.dialect == "postgres":
             migrations.migrate(database, APPLICATIONS[name])
 
-    with closing(Penstock(database_url)) as app:
+    with closing(Haulwright(database_url)) as app:
         application(name, app)
         assert migrations.status(app.store.database, APPLICATIONS[name]).current
 
@@ -34,15 +35,15 @@ def test_postgresql_is_migrated_on_purpose_and_the_refusal_says_how(postgres_url
     with closing(open_database(postgres_url)) as database:
         migrations.migrate(database)
 
-    with closing(Penstock(postgres_url)) as app:
+    with closing(Haulwright(postgres_url)) as app:
         application("syncs", app)
         with pytest.raises(SchemaMismatch, match="tables of syncs") as refusal:
             _ = app.store
-    assert refusal.value.hint == "Run: penstock db migrate syncs"
+    assert refusal.value.hint == "Run: haulwright db migrate syncs"
 
 
 def test_an_application_that_comes_after_the_database_was_opened_has_its_tables_too(sqlite_url):
-    with closing(Penstock(sqlite_url)) as app:
+    with closing(Haulwright(sqlite_url)) as app:
         _ = app.store
         syncs = application("syncs", app)
 
@@ -51,7 +52,7 @@ def test_an_application_that_comes_after_the_database_was_opened_has_its_tables_
 
 
 def test_all_applications_fit_on_one_app():
-    with closing(Penstock("sqlite:///never-opened.db")) as app:
+    with closing(Haulwright("sqlite:///never-opened.db")) as app:
         for name in APPLICATIONS:
             application(name, app)
 
@@ -60,7 +61,7 @@ def test_all_applications_fit_on_one_app():
 
 
 def test_an_application_that_does_not_exist_is_not_found(sqlite_url):
-    with closing(Penstock(sqlite_url)) as app, pytest.raises(NotFound):
+    with closing(Haulwright(sqlite_url)) as app, pytest.raises(NotFound):
         application("weather", app)
 
 

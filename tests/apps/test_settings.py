@@ -9,10 +9,10 @@ from importlib.resources import files
 import pytest
 from click.testing import CliRunner
 
-from penstock.apps.brands.figures import Figures
-from penstock.apps.syncs.limits import Limits
-from penstock.cli.root import root
-from penstock.settings import FIGURES, Settings
+from haulwright.apps.brands.settings import BrandSettings
+from haulwright.apps.syncs.settings import SyncSettings
+from haulwright.cli.kit.root import root
+from haulwright.settings import Settings
 
 DOCUMENTED = {
     "brands_lease_seconds": 600.0,
@@ -31,19 +31,19 @@ DOCUMENTED = {
 
 @pytest.mark.proves("PF-02")
 def test_every_time_of_the_documents_is_a_figure_of_the_one_list():
-    told = CliRunner().invoke(root, ["settings", "--json"], env={"PENSTOCK_BRANDS_FRESH_SECONDS": "60"})
+    told = CliRunner().invoke(root, ["settings", "--json"], env={"HAULWRIGHT_BRANDS_FRESH_SECONDS": "60"})
 
     known = Settings.load({})
     assert {name: known[name] for name in DOCUMENTED} == DOCUMENTED
     assert all(f'"{name}"' in told.output for name in DOCUMENTED)
-    assert '"PENSTOCK_BRANDS_FRESH_SECONDS"' in told.output
+    assert '"HAULWRIGHT_BRANDS_FRESH_SECONDS"' in told.output
 
 
 @pytest.mark.proves("PF-02")
-@pytest.mark.parametrize(("kind", "prefix"), [(Figures, "brands_"), (Limits, "syncs_")])
+@pytest.mark.parametrize(("kind", "prefix"), [(BrandSettings, "brands_"), (SyncSettings, "syncs_")])
 def test_the_figures_of_an_application_have_no_second_home(kind, prefix):
-    names = {figure.name for figure in FIGURES}
-    package = files(f"penstock.apps.{prefix.removesuffix('_')}")
+    names = {figure.name for figure in Settings.figures()}
+    package = files(f"haulwright.apps.{prefix.removesuffix('_')}")
     read_elsewhere = [
         one.name
         for one in package.iterdir()
@@ -58,10 +58,10 @@ def test_the_figures_of_an_application_have_no_second_home(kind, prefix):
     ("variable", "text", "name", "value"),
     [
         ("SYNCS_MIN_INTERVAL", "2 min", "syncs_min_interval", "2 min"),
-        ("PENSTOCK_SYNCS_MIN_INTERVAL", "2 min", "syncs_min_interval", "2 min"),
+        ("HAULWRIGHT_SYNCS_MIN_INTERVAL", "2 min", "syncs_min_interval", "2 min"),
         ("SYNCS_API_BURST", "7", "syncs_api_burst", 7),
         ("OPENAI_BASE_URL", "http://127.0.0.1:1/v1", "openai_base_url", "http://127.0.0.1:1/v1"),
-        ("PENSTOCK_BRANDS_PROMPT_USD", "0.15", "brands_prompt_usd", 0.15),
+        ("HAULWRIGHT_BRANDS_PROMPT_USD", "0.15", "brands_prompt_usd", 0.15),
     ],
 )
 def test_old_names_and_new_ones_set_the_same(variable, text, name, value):

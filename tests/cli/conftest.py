@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from penstock.cli.root import root
-from penstock.clock import CLOCK_VARIABLE, TESTING_VARIABLE, SettableClock
-from penstock.stores import migrations
-from penstock.stores.opening import open_database
-from penstock.stores.store import Store
+from haulwright.cli.kit.root import root
+from haulwright.clock import CLOCK_VARIABLE, TESTING_VARIABLE, SettableClock
+from haulwright.stores import migrations
+from haulwright.stores.connect import open_database
+from haulwright.stores.store import Store
 from tests.apps.conftest import (  # noqa: F401 - fixtures are found by their names
     made_database_url,
     made_postgres_url,
@@ -55,12 +55,12 @@ class Answer:
 def quiet_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """An empty folder, no settings from outside, and no log handler left behind."""
     for name in os.environ:
-        if name.startswith(("PENSTOCK_", "DATABASE_URL", "WORKER_ID")) and name != "PENSTOCK_TEST_DATABASE_URL":
+        if name.startswith(("HAULWRIGHT_", "DATABASE_URL", "WORKER_ID")) and name != "HAULWRIGHT_TEST_DATABASE_URL":
             monkeypatch.delenv(name)
     place = tmp_path / "place"
     place.mkdir()
     monkeypatch.chdir(place)
-    log = logging.getLogger("penstock")
+    log = logging.getLogger("haulwright")
     before = (log.handlers, log.propagate, log.level)
     yield
     log.handlers, log.propagate = before[:2]
@@ -79,7 +79,7 @@ def bare() -> Callable[..., Answer]:
 
 
 @pytest.fixture
-def penstock(bare: Callable[..., Answer], database_url: str) -> Callable[..., Answer]:
+def haulwright(bare: Callable[..., Answer], database_url: str) -> Callable[..., Answer]:
     """A command on a migrated database of each kind."""
     bare("db", "migrate", "--database", database_url)
     return lambda *words, **more: bare(*words, "--database", database_url, **more)
@@ -92,15 +92,15 @@ def on_file(bare: Callable[..., Answer], sqlite_url: str) -> Callable[..., Answe
 
 
 @pytest.fixture
-def work(penstock: Callable[..., Answer]) -> Callable[..., Answer]:
+def work(haulwright: Callable[..., Answer]) -> Callable[..., Answer]:
     """Run a worker until nothing is due."""
-    return lambda *words: penstock("worker", "-A", SHOP, "--until-empty", "--queues", "default,slow", *words)
+    return lambda *words: haulwright("worker", "-A", SHOP, "--until-empty", "--queues", "default,slow", *words)
 
 
 @pytest.fixture
-def enqueue(penstock: Callable[..., Answer]) -> Callable[..., str]:
+def enqueue(haulwright: Callable[..., Answer]) -> Callable[..., str]:
     """Enqueue through the command line, and return the id."""
-    return lambda *words: penstock("run", "-A", SHOP, *words).out.strip()
+    return lambda *words: haulwright("run", "-A", SHOP, *words).out.strip()
 
 
 @pytest.fixture
@@ -116,9 +116,9 @@ def dead(enqueue: Callable[..., str], work: Callable[..., Answer]) -> Callable[.
 
 
 @pytest.fixture
-def store(penstock: object, database_url: str) -> Iterator[Store]:
+def store(haulwright: object, database_url: str) -> Iterator[Store]:
     """The same database from inside, to look and to break things."""
-    del penstock
+    del haulwright
     with closing(open_database(database_url)) as database:
         migrations.status(database)
         yield Store(database)
@@ -136,12 +136,12 @@ def clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SettableClock:
 
 @pytest.fixture
 def process() -> Callable[..., subprocess.Popen[str]]:
-    """A real `penstock` process, in the folder of this test."""
+    """A real `haulwright` process, in the folder of this test."""
 
     def start(*words: str, **changes: Any) -> subprocess.Popen[str]:
         how: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **changes}
         environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), **how.pop("extra", {})}
-        return subprocess.Popen([sys.executable, "-m", "penstock", *words], env=environment, **how)
+        return subprocess.Popen([sys.executable, "-m", "haulwright", *words], env=environment, **how)
 
     return start
 

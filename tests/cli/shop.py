@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 
-from penstock import Concurrency, Context, Penstock, Retry
-from penstock.errors import AuthFailed
+from haulwright import Concurrency, Context, Haulwright, Retry
+from haulwright.errors import AuthFailed
 
-app = Penstock()
+app = Haulwright()
 released = threading.Event()
 
 

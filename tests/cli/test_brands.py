@@ -1,4 +1,4 @@
-"""`penstock brand` from the first word to the snapshot, against the sandbox, on both databases."""
+"""`haulwright brand` from the first word to the snapshot, against the sandbox, on both databases."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from contextlib import closing
 
 import pytest
 
-from penstock import Penstock
-from penstock.apps import brands
-from penstock.cli.brands import command
-from penstock.clock import CLOCK_VARIABLE, TESTING_VARIABLE
-from penstock.engine.ids import new_id
-from penstock.sandbox import Clock, Sandbox
-from penstock.testing.bench import Bench
+from haulwright import Haulwright
+from haulwright.apps import brands
+from haulwright.apps.brands.cli import command
+from haulwright.clock import CLOCK_VARIABLE, TESTING_VARIABLE
+from haulwright.engine.ids import new_id
+from haulwright.sandbox import Sandbox, SandboxClock
+from haulwright.testing.harness import Harness
 
 LOOKS = 40
 """How often the work is looked at again before a test gives up."""
@@ -21,22 +21,22 @@ LOOKS = 40
 
 @pytest.fixture
 def package():
-    return "penstock.apps.brands"
+    return "haulwright.apps.brands"
 
 
 @pytest.fixture
 def bench(made_database_url, tmp_path, monkeypatch):
     """A worker without threads, whose clock the commands go by too."""
-    monkeypatch.setattr("penstock.sources.source.FINGERPRINT_ROUNDS", 10)
-    monkeypatch.setenv(CLOCK_VARIABLE, str(tmp_path / "penstock-clock"))
+    monkeypatch.setattr("haulwright.sources.source.FINGERPRINT_ROUNDS", 10)
+    monkeypatch.setenv(CLOCK_VARIABLE, str(tmp_path / "haulwright-clock"))
     monkeypatch.setenv(TESTING_VARIABLE, "1")
-    with closing(Bench(made_database_url, tmp_path)) as bench:
+    with closing(Harness(made_database_url, tmp_path)) as bench:
         yield bench
 
 
 @pytest.fixture
 def sandbox(bench, monkeypatch):
-    with Sandbox(seed=7, clock=Clock(lambda: bench.clock.now() / 1_000_000)) as sandbox:
+    with Sandbox(seed=7, clock=SandboxClock(lambda: bench.clock.now() / 1_000_000)) as sandbox:
         sandbox.apify.longest_wait_seconds = 0
         monkeypatch.setenv("APIFY_TOKEN", "token-of-mine")
         monkeypatch.setenv("APIFY_BASE_URL", f"{sandbox.url}/apify")
@@ -63,7 +63,7 @@ def work(bench):
     """Work and let time pass until nothing is left to do."""
 
     def run():
-        app = Penstock()
+        app = Haulwright()
         brands.install(app)
         bench.use(app)
         for _ in range(LOOKS):
@@ -318,11 +318,11 @@ def test_whoever_stops_waiting_is_told_that_the_compile_goes_on(brand, acme, mon
     def interrupted(_seconds):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("penstock.cli.brands_waiting.time.sleep", interrupted)
+    monkeypatch.setattr("haulwright.client.waiting.time.sleep", interrupted)
 
     answer = brand("compile", acme, "--wait")
 
     assert answer.code == 130
     assert "The compile goes on." in answer.err
-    assert "penstock brand status" in answer.err
+    assert "haulwright brand status" in answer.err
     assert brand("status", acme, "--json").json["run"]["status"] == "pending"

@@ -1,4 +1,4 @@
-"""`penstock brief`: feeds, events and briefs from the command line."""
+"""`haulwright brief`: feeds, events and briefs from the command line."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from contextlib import closing
 
 import pytest
 
-from penstock.engine.settlement import Settlement, resolve_loss
-from penstock.sandbox import Clock, Sandbox
-from penstock.stores.store import Store
+from haulwright.engine.settlement import Settlement, resolve_loss
+from haulwright.sandbox import Sandbox, SandboxClock
+from haulwright.stores.store import Store
 
 PAPERS = ("harbour-times", "northern-post", "daily-ledger")
 
@@ -19,18 +19,18 @@ PAPERS = ("harbour-times", "northern-post", "daily-ledger")
 @pytest.fixture(scope="module")
 def outside():
     """Papers on loopback, at a moment when they have something to tell."""
-    with Sandbox(seed=7, clock=Clock.standing(time.time())) as outside:
+    with Sandbox(seed=7, clock=SandboxClock.standing(time.time())) as outside:
         yield outside
 
 
 @pytest.fixture
-def brief(penstock, outside, monkeypatch):
-    """`penstock brief ...` on a database that has its tables."""
-    monkeypatch.setenv("PENSTOCK_BRIEF_PRIVATE_HOSTS", "127.0.0.1")
-    monkeypatch.delitem(sys.modules, "penstock.apps.brief.worker", raising=False)  # it has read its settings once
+def brief(haulwright, outside, monkeypatch):
+    """`haulwright brief ...` on a database that has its tables."""
+    monkeypatch.setenv("HAULWRIGHT_BRIEF_PRIVATE_HOSTS", "127.0.0.1")
+    monkeypatch.delitem(sys.modules, "haulwright.apps.brief.worker", raising=False)  # it has read its settings once
     outside.reset()
-    penstock("db", "migrate", "brief")
-    return lambda *words, **more: penstock("brief", *words, **more)
+    haulwright("db", "migrate", "brief")
+    return lambda *words, **more: haulwright("brief", *words, **more)
 
 
 @pytest.fixture
@@ -122,16 +122,16 @@ def test_tenants_have_feeds_of_their_own(brief, outside):
 
     assert brief("list", "--json").json == {"feeds": []}
     refused = brief("ingest", "--json")
-    assert (refused.code, refused.error["hint"]) == (2, "Add one with: penstock brief add URL")
+    assert (refused.code, refused.error["hint"]) == (2, "Add one with: haulwright brief add URL")
 
 
 def test_a_private_address_is_refused_with_the_way_to_allow_it(brief, monkeypatch):
-    monkeypatch.delenv("PENSTOCK_BRIEF_PRIVATE_HOSTS")
+    monkeypatch.delenv("HAULWRIGHT_BRIEF_PRIVATE_HOSTS")
 
     refused = brief("add", "http://127.0.0.1:9/feed", "--json")
 
     assert (refused.code, refused.error["code"]) == (2, "invalid_value")
-    assert "PENSTOCK_BRIEF_PRIVATE_HOSTS=127.0.0.1" in refused.error["hint"]
+    assert "HAULWRIGHT_BRIEF_PRIVATE_HOSTS=127.0.0.1" in refused.error["hint"]
 
 
 def test_reading_can_be_left_to_a_worker(brief, outside):
@@ -153,7 +153,7 @@ def test_a_brief_that_is_not_there_is_not_found_and_a_bad_day_refused(brief):
     assert brief("show", "2024-01-01").code == 3
     assert brief("show", "yesterday").code == 2
     assert brief("publish", "--day", "2999-01-01").code == 2
-    assert brief("publish", "--json").error["hint"].startswith("First: penstock brief ingest")
+    assert brief("publish", "--json").error["hint"].startswith("First: haulwright brief ingest")
 
 
 def test_runs_are_listed_in_the_words_of_the_document(brief):

@@ -1,4 +1,4 @@
-"""`penstock brief cluster --input`: the events of a file, without a database."""
+"""`haulwright brief cluster --input`: the events of a file, without a database."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.apps.brief.clustering import Article, Clustering
+from haulwright.apps.brief.clustering import Article, Clustering
 from tests.apps.brief_clustering.sample import EVENTS, QUAKE_OF_LISBON
 
 FIRST, SECOND, *_ = QUAKE_OF_LISBON
@@ -19,7 +19,7 @@ DAY = 86_400
 
 @pytest.fixture
 def cluster(bare):
-    """`penstock brief cluster` on lines, from file to file: the answer, and what was written."""
+    """`haulwright brief cluster` on lines, from file to file: the answer, and what was written."""
 
     def run(*lines):
         Path("in.jsonl").write_text(
@@ -154,7 +154,7 @@ def test_an_empty_file_gives_an_empty_file(cluster):
 
 def test_the_help_shows_an_example(bare):
     assert (
-        "penstock brief cluster --input articles.jsonl --output clusters.jsonl"
+        "haulwright brief cluster --input articles.jsonl --output clusters.jsonl"
         in bare("brief", "cluster", "--help").out
     )
 
@@ -162,12 +162,12 @@ def test_the_help_shows_an_example(bare):
 def test_a_file_is_clustered_without_an_app_and_without_a_database():
     Path("in.jsonl").write_text(json.dumps(article("a")))
     program = (
-        "import json, sys\nfrom penstock.cli import main\n"
+        "import json, sys\nfrom haulwright.cli import main\n"
         "try: main()\nexcept SystemExit: print(json.dumps([*sys.modules]))\n"
     )
     words = ["brief", "cluster", "--input", "in.jsonl", "--output", os.devnull]
 
     done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=True)
 
-    heavy = {"sqlite3", "psycopg", "pydantic", "penstock.runtime", "penstock.stores.store", "penstock.client.app"}
+    heavy = {"sqlite3", "psycopg", "pydantic", "haulwright.runtime", "haulwright.stores.store", "haulwright.client.app"}
     assert heavy.isdisjoint(json.loads(done.stdout))

@@ -7,7 +7,7 @@ import sqlite3
 import psycopg
 import pytest
 
-from penstock.engine.ids import new_id
+from haulwright.engine.ids import new_id
 
 
 @pytest.mark.proves("MG-01", "MG-03")
@@ -21,7 +21,7 @@ def test_migrate_tells_what_it_applied_and_applies_it_once(bare, database_url):
 
 def test_status_says_how_far_the_schema_is_and_changes_nothing(bare, database_url, tmp_path):
     before = bare("db", "status", "--database", database_url, "--json").json
-    assert not (tmp_path / "penstock.db").exists()
+    assert not (tmp_path / "haulwright.db").exists()
     bare("db", "migrate", "--database", database_url)
     after = bare("db", "status", "--database", database_url, "--json").json
 
@@ -39,7 +39,7 @@ def test_the_printed_schema_is_what_psql_can_run(bare, postgres_url):
 
 
 def test_the_printed_schema_runs_on_sqlite_too(bare, sqlite_url, tmp_path):
-    connection = sqlite3.connect(tmp_path / "penstock.db")
+    connection = sqlite3.connect(tmp_path / "haulwright.db")
     connection.executescript(bare("db", "migrate", "--sql", "--dialect", "sqlite").out)
     connection.close()
 
@@ -48,10 +48,10 @@ def test_the_printed_schema_runs_on_sqlite_too(bare, sqlite_url, tmp_path):
 
 
 @pytest.mark.proves("MG-05")
-def test_a_sound_database_verifies(penstock, dead):
+def test_a_sound_database_verifies(haulwright, dead):
     dead()
 
-    answer = penstock("db", "verify", "--json")
+    answer = haulwright("db", "verify", "--json")
 
     assert (answer.code, answer.json["problems"]) == (0, 0)
     assert {one["check"] for one in answer.json["findings"]} >= {
@@ -69,43 +69,44 @@ def test_a_sound_database_verifies(penstock, dead):
     [
         (
             "permits",
-            "insert into penstock_permits (key, number, job_id, fence, taken_at) values ('k', 1, '{id}', 1, 0)",
+            "insert into haulwright_permits (key, number, job_id, fence, taken_at) values ('k', 1, '{id}', 1, 0)",
         ),
         (
             "slots",
-            """insert into penstock_slots (schedule, scheduled_for, disposition, revision, actor, opened_at)
+            """insert into haulwright_slots (schedule, scheduled_for, disposition, revision, actor, opened_at)
             values ('s', 1, 'fired', 1, 'x', 0)""",
         ),
         (
             "blobs",
-            """insert into penstock_effects (tenant, key, job_key, job_id, name, kind, state, fence, stored, started_at)
+            """insert into haulwright_effects
+            (tenant, key, job_key, job_id, name, kind, state, fence, stored, started_at)
             values ('t', 'k', 'k', '{id}', 'n', 'effect', 'done', 1, 'blob', 0)""",
         ),
     ],
 )
-def test_what_does_not_agree_is_found_and_ends_with_5(penstock, store, check, sql):
+def test_what_does_not_agree_is_found_and_ends_with_5(haulwright, store, check, sql):
     store.database.transact(lambda connection: connection.execute(sql.format(id=new_id())))
 
-    answer = penstock("db", "verify", "--json")
+    answer = haulwright("db", "verify", "--json")
 
     assert (answer.code, answer.json["problems"]) == (5, 1)
     assert [one["check"] for one in answer.json["findings"] if one["level"] == "problem"] == [check]
 
 
-def test_an_effect_that_nobody_will_finish_is_told(penstock, store):
+def test_an_effect_that_nobody_will_finish_is_told(haulwright, store):
     columns = "tenant, key, job_key, job_id, name, kind, state, fence, started_at"
     row = f"('t', 'k', 'k', '{new_id()}', 'pay', 'effect', 'intent', 1, 0)"
-    sql = f"insert into penstock_effects ({columns}) values {row}"  # noqa: S608 - made here
+    sql = f"insert into haulwright_effects ({columns}) values {row}"  # noqa: S608 - made here
     store.database.transact(lambda connection: connection.execute(sql))
 
-    answer = penstock("db", "verify")
+    answer = haulwright("db", "verify")
 
     assert answer.code == 0
     assert "1 effects were begun and never settled" in answer.out
 
 
 def test_damaged_pages_are_found(on_file, tmp_path):
-    file = tmp_path / "penstock.db"
+    file = tmp_path / "haulwright.db"
     on_file("db", "migrate")
     body = bytearray(file.read_bytes())
     body[4096 * 3 : 4096 * 3 + 200] = b"\xff" * 200
@@ -118,14 +119,14 @@ def test_damaged_pages_are_found(on_file, tmp_path):
 
 
 @pytest.mark.parametrize("words", [["db", "status"], ["db", "verify"], ["doctor"]])
-def test_a_schema_that_is_newer_than_this_code_is_told(penstock, store, words):
-    row = "('penstock.stores', 99, 'future', 'x')"
+def test_a_schema_that_is_newer_than_this_code_is_told(haulwright, store, words):
+    row = "('haulwright.stores', 99, 'future', 'x')"
     store.database.transact(
-        lambda c: c.execute(f"insert into penstock_migrations (chain, number, name, digest) values {row}")  # noqa: S608
+        lambda c: c.execute(f"insert into haulwright_migrations (chain, number, name, digest) values {row}")  # noqa: S608
     )
 
-    answer = penstock(*words)
+    answer = haulwright(*words)
 
     assert answer.code in {5, 69}
-    assert "Upgrade Penstock" in answer.out + answer.err
-    assert penstock("job", "list").code == 69
+    assert "Upgrade Haulwright" in answer.out + answer.err
+    assert haulwright("job", "list").code == 69

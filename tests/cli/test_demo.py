@@ -12,10 +12,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from penstock.apps import APPLICATIONS
-from penstock.cli.acts.account import Account
-from penstock.cli.acts.act import Check
-from penstock.cli.acts.place import place
+from haulwright.application.scenario import Check
+from haulwright.demo.database import place
+from haulwright.demo.summary import DemoSummary
+from haulwright.discovery import installed_applications
 from tests.runtime.waiting import eventually
 
 GOOD, BAD = Check("jobs", "1 of 1", good=True), Check("files", "0 of 1", good=False)
@@ -23,7 +23,7 @@ GOOD, BAD = Check("jobs", "1 of 1", good=True), Check("files", "0 of 1", good=Fa
 
 def surroundings(folder):
     """A folder for what the demo writes, and a setting that would stop it if it listened to those of the user."""
-    return {"TMPDIR": str(folder), "PENSTOCK_CONCURRENCY": "-1"}
+    return {"TMPDIR": str(folder), "HAULWRIGHT_CONCURRENCY": "-1"}
 
 
 def asked(url, sql, *words):
@@ -38,7 +38,7 @@ def test_five_applications_come_to_their_end_although_a_worker_is_killed_and_can
     folder.mkdir()
     with process("demo", "--keep", "--json", extra=surroundings(folder)) as demo:
         told = list(takewhile(lambda line: "Ctrl-C" not in line, demo.stderr))
-        shown = [shlex.split(line)[1:] for line in told if re.match(r"\s+\S*penstock \w+ .*--database", line)]
+        shown = [shlex.split(line)[1:] for line in told if re.match(r"\s+\S*haulwright \w+ .*--database", line)]
         looked = [bare(*words).code for words in shown if words[0] != "top"]
         demo.send_signal(signal.SIGINT)
         account = json.load(demo.stdout)
@@ -68,13 +68,13 @@ def test_it_plays_on_a_postgresql_and_leaves_nothing_there(process, postgres_url
 
 @pytest.mark.postgres
 def test_its_place_is_a_schema_of_its_own_that_goes_with_it(bare, postgres_url, tmp_path):
-    bare("db", "migrate", *APPLICATIONS, "--database", postgres_url)
+    bare("db", "migrate", *installed_applications().specs, "--database", postgres_url)
 
     with place(tmp_path, postgres_url) as url:
         ((schema,),) = asked(url, "select current_schema()")
         bare("db", "migrate", "--database", url)
 
-    assert schema.startswith("penstock_demo_")
+    assert schema.startswith("haulwright_demo_")
     assert asked(postgres_url, "select nspname from pg_namespace where nspname = %s", schema) == []
 
 
@@ -82,7 +82,7 @@ def test_its_place_is_a_schema_of_its_own_that_goes_with_it(bare, postgres_url, 
 @pytest.mark.parametrize(
     ("words", "where"),
     [
-        (("run", "-A", "tests.cli.shop:app", "price", "sku=A1"), "penstock_jobs"),
+        (("run", "-A", "tests.cli.shop:app", "price", "sku=A1"), "haulwright_jobs"),
         (("brief", "add", "https://news.example/feed"), "brief_feeds"),
     ],
 )
@@ -114,9 +114,9 @@ def test_a_demo_that_is_ended_in_the_middle_leaves_no_worker_behind(process, tmp
 
 
 def is_alive(pid):
-    return Path(f"/proc/{pid}/cmdline").exists() and b"penstock" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    return Path(f"/proc/{pid}/cmdline").exists() and b"haulwright" in Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
 def test_one_figure_that_is_off_is_not_sound():
-    assert Account([GOOD, GOOD], 3, 1.0).is_sound
-    assert not Account([GOOD, BAD], 3, 1.0).is_sound
+    assert DemoSummary([GOOD, GOOD], 3, 1.0).is_sound
+    assert not DemoSummary([GOOD, BAD], 3, 1.0).is_sound

@@ -1,4 +1,4 @@
-"""`penstock doc`: documents from the command line."""
+"""`haulwright doc`: documents from the command line."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from contextlib import closing
 import pytest
 from rich.console import Console
 
-from penstock import Penstock
-from penstock.apps.documents import Documents
-from penstock.cli.documents_waiting import Fetching, drawn
-from penstock.sandbox import Sandbox
+from haulwright import Haulwright
+from haulwright.apps.documents import Documents
+from haulwright.apps.documents.waiting import FileInFlight, drawn
+from haulwright.sandbox import Sandbox
 
 TENANT = ("--tenant", "acme")
 
@@ -20,19 +20,19 @@ TENANT = ("--tenant", "acme")
 @pytest.fixture
 def outside(monkeypatch, tmp_path):
     """A host of files on loopback, and the settings that allow it."""
-    monkeypatch.setenv("PENSTOCK_DOCUMENTS_PRIVATE_HOSTS", "127.0.0.1")
-    monkeypatch.setenv("PENSTOCK_DOCUMENTS_HOST_RATE", "100000/min")
-    monkeypatch.setenv("PENSTOCK_DOCUMENTS_FOLDER", str(tmp_path / "content"))
+    monkeypatch.setenv("HAULWRIGHT_DOCUMENTS_PRIVATE_HOSTS", "127.0.0.1")
+    monkeypatch.setenv("HAULWRIGHT_DOCUMENTS_HOST_RATE", "100000/min")
+    monkeypatch.setenv("HAULWRIGHT_DOCUMENTS_FOLDER", str(tmp_path / "content"))
     with Sandbox(seed=7) as outside:
         yield outside
 
 
 @pytest.fixture
-def doc(penstock, outside):
-    """`penstock doc ...` on a database that has its tables."""
+def doc(haulwright, outside):
+    """`haulwright doc ...` on a database that has its tables."""
     del outside
-    penstock("db", "migrate", "documents")
-    return lambda *words: penstock("doc", *words)
+    haulwright("db", "migrate", "documents")
+    return lambda *words: haulwright("doc", *words)
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def work(database_url):
     """Do what is due."""
 
     def run():
-        with closing(Penstock(database_url)) as app:
+        with closing(Haulwright(database_url)) as app:
             Documents(app)
             return app.run_worker(queues=("documents",), until_empty=True, concurrency=2)
 
@@ -169,8 +169,8 @@ def test_who_waits_at_a_terminal_sees_a_bar_for_each_file_and_one_for_all():
     console = Console(file=io.StringIO(), force_terminal=True, width=100)
 
     with drawn(console, total=4) as bars:
-        bars.show(1, [Fetching("key", "slow.bin", 30, 40), Fetching("other", "gone.bin", 1, 2)])
-        bars.show(3, [Fetching("key", "slow.bin", 40, 40)])
+        bars.show(1, [FileInFlight("key", "slow.bin", 30, 40), FileInFlight("other", "gone.bin", 1, 2)])
+        bars.show(3, [FileInFlight("key", "slow.bin", 40, 40)])
 
     shown = console.file.getvalue()
     assert all(word in shown for word in ("documents", "slow.bin", "75%", "100%"))

@@ -6,22 +6,22 @@ import threading
 
 import pytest
 
-from penstock.engine.ids import new_id
-from penstock.runtime.identity import this_process
+from haulwright.engine.ids import new_id
+from haulwright.runtime.identity import this_process
 from tests.cli.conftest import SHOP
 from tests.stores.scenes import claim_one, new_job, settle
 
 
 @pytest.fixture
-def drain(penstock):
+def drain(haulwright):
     """Drain the queue of most tests, with a limit that no test means to reach."""
-    return lambda *words: penstock("queue", "drain", "default", "--timeout", "20 s", "--json", *words)
+    return lambda *words: haulwright("queue", "drain", "default", "--timeout", "20 s", "--json", *words)
 
 
 @pytest.fixture
-def give_up(penstock):
+def give_up(haulwright):
     """The same without patience."""
-    return lambda *words: penstock("queue", "drain", "default", "--timeout", "0 s", *words)
+    return lambda *words: haulwright("queue", "drain", "default", "--timeout", "0 s", *words)
 
 
 def test_a_queue_with_nothing_due_or_running_is_drained_at_once_whatever_is_parked(drain, store):
@@ -100,12 +100,12 @@ def test_what_would_make_the_wait_long_is_said(give_up, store):
     assert "is paused" in give_up().err
 
 
-def test_now_and_then_it_says_how_far_it_is(penstock, store, monkeypatch):
+def test_now_and_then_it_says_how_far_it_is(haulwright, store, monkeypatch):
     """Every ten seconds in a log; here as soon as there is something to say."""
-    monkeypatch.setattr("penstock.cli.queues.LINE_EVERY_SECONDS", 0.0)
+    monkeypatch.setattr("haulwright.cli.queues.LINE_EVERY_SECONDS", 0.0)
     store.jobs.enqueue([new_job(), new_job()])
     claim_one(store, new_id())
 
-    told = penstock("queue", "drain", "default", "--timeout", "0.1 s", "--json").err
+    told = haulwright("queue", "drain", "default", "--timeout", "0.1 s", "--json").err
 
     assert told.startswith("default: 2 left (1 running), 0.0/s, the oldest waits for ")

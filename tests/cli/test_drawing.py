@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from penstock.cli.drawing import fitting
-from penstock.cli.output import Table
+from haulwright.cli.kit.drawing import fitting
+from haulwright.cli.kit.output import Table
 
-TABLE = Table(("id", "a", "b", "text"), [("x" * 10, "y" * 10, "", "z" * 50)], spare=("a", "id"))
+TABLE = Table(("id", "a", "b", "text"), [("x" * 10, "y" * 10, "", "z" * 50)], optional_columns=("a", "id"))
 
 
 def shown(width):

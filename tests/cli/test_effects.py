@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.engine.ids import new_id
-from penstock.engine.outcome import Bury
-from penstock.events import EFFECT_RESOLVED
+from haulwright.engine.ids import new_id
+from haulwright.engine.outcome import Bury
+from haulwright.events import EFFECT_RESOLVED
 from tests.stores.scenes import claim_one, settle
 
 KEY = "a-key-of-an-effect"
@@ -23,12 +23,12 @@ def unknown(enqueue, store):
     return job_id
 
 
-def test_the_effects_of_a_job_are_listed(penstock, unknown):
-    (effect,) = penstock("effect", "list", unknown, "--json").json["effects"]
+def test_the_effects_of_a_job_are_listed(haulwright, unknown):
+    (effect,) = haulwright("effect", "list", unknown, "--json").json["effects"]
 
     assert " ".join(effect) == "key name kind state fence tries started_at settled_at stored result"
     assert (effect["key"], effect["name"], effect["state"]) == (KEY, "pay", "unknown")
-    assert "unknown" in penstock("effect", "list", unknown).out
+    assert "unknown" in haulwright("effect", "list", unknown).out
 
 
 @pytest.mark.parametrize(
@@ -39,11 +39,11 @@ def test_the_effects_of_a_job_are_listed(penstock, unknown):
         (["--not"], []),
     ],
 )
-def test_a_person_says_what_became_of_an_unknown_effect(penstock, unknown, words, ledger):
-    answer = penstock("effect", "resolve", KEY, *words, "--reason", "asked the bank")
+def test_a_person_says_what_became_of_an_unknown_effect(haulwright, unknown, words, ledger):
+    answer = haulwright("effect", "resolve", KEY, *words, "--reason", "asked the bank")
 
-    effects = penstock("effect", "list", unknown, "--json").json["effects"]
-    (told,) = penstock("event", "list", "--name", EFFECT_RESOLVED, "--json").json["events"]
+    effects = haulwright("effect", "list", unknown, "--json").json["effects"]
+    (told,) = haulwright("event", "list", "--name", EFFECT_RESOLVED, "--json").json["events"]
     assert (answer.code, [(effect["state"], effect["result"]) for effect in effects]) == (0, ledger)
     assert (told["data"]["reason"], told["actor"].startswith("admin:cli:")) == ("asked the bank", True)
 
@@ -58,6 +58,6 @@ def test_a_person_says_what_became_of_an_unknown_effect(penstock, unknown, words
         (["--happened", "--reason", "x", "--tenant", "other"], 3),
     ],
 )
-def test_an_unclear_answer_is_refused_and_changes_nothing(penstock, unknown, words, code):
-    assert penstock("effect", "resolve", KEY, *words).code == code
-    assert penstock("effect", "list", unknown, "--json").json["effects"][0]["state"] == "unknown"
+def test_an_unclear_answer_is_refused_and_changes_nothing(haulwright, unknown, words, code):
+    assert haulwright("effect", "resolve", KEY, *words).code == code
+    assert haulwright("effect", "list", unknown, "--json").json["effects"][0]["state"] == "unknown"

@@ -9,11 +9,12 @@ import sys
 import click
 import pytest
 
-from penstock import __version__
-from penstock.cli.exits import MEANINGS, Exit
-from penstock.cli.root import COMMANDS, root
-from penstock.cli.verbs import Verb
-from penstock.errors import PenstockError
+from haulwright import __version__
+from haulwright.cli.kit.exits import MEANINGS, Exit
+from haulwright.cli.kit.root import COMMANDS, root
+from haulwright.cli.kit.verbs import Verb
+from haulwright.discovery import installed_applications
+from haulwright.errors import HaulwrightError
 from tools.cli_reference import FOLDER, PAGES, walk
 
 EVERYTHING = dict(walk())
@@ -42,7 +43,9 @@ def test_every_command_takes_the_common_options(path, bare):
 
 def test_the_list_of_commands_says_of_groups_what_they_say_of_themselves():
     context = click.Context(root)
-    for name, (_, line) in COMMANDS.items():
+    lines = {name: line for name, (_, line) in COMMANDS.items()}
+    lines |= {spec.command: spec.summary for spec in installed_applications().specs.values()}
+    for name, line in lines.items():
         command = root.get_command(context, name)
         if isinstance(command, click.Group) and name != "dlq":
             assert command.help == line
@@ -54,7 +57,7 @@ def test_the_reference_pages_are_current(name):
 
 
 def test_every_exit_code_of_an_error_is_documented():
-    kinds = [PenstockError]
+    kinds = [HaulwrightError]
     for kind in kinds:
         kinds += kind.__subclasses__()
 
@@ -64,15 +67,15 @@ def test_every_exit_code_of_an_error_is_documented():
 
 def test_the_version_is_told_without_loading_the_engine():
     program = (
-        "import json, sys\nfrom penstock.cli import main\n"
+        "import json, sys\nfrom haulwright.cli import main\n"
         "try: main()\nexcept SystemExit: print(json.dumps([m for m in sys.modules]))\n"
     )
 
     done = subprocess.run([sys.executable, "-c", program, "--version"], capture_output=True, text=True, check=True)
 
     version, modules = done.stdout.splitlines()
-    assert version == f"penstock {__version__}"
-    heavy = {"pydantic", "psycopg", "rich", "sqlite3", "asyncio", "penstock.stores", "penstock.client"}
+    assert version == f"haulwright {__version__}"
+    heavy = {"pydantic", "psycopg", "rich", "sqlite3", "asyncio", "haulwright.stores", "haulwright.client"}
     assert heavy.isdisjoint(json.loads(modules))
 
 

@@ -6,47 +6,47 @@ import re
 
 JOB_KEYS = (
     "id tenant task queue state reason priority args attempts max_attempts deferrals losses fence job_key source "
-    "waiting_on unique_key correlation_id tags requeued_from stage progress run_at deadline_at lease_owner leased_at "
-    "heartbeat_at lease_expires_at created_at updated_at started_at finished_at error result"
+    "waiting_on unique_key correlation_id tags headers requeued_from stage progress run_at deadline_at lease_owner "
+    "leased_at heartbeat_at lease_expires_at created_at updated_at started_at finished_at error result"
 )
 ISO_UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z")
 
 
-def test_a_job_has_exactly_the_documented_keys_in_their_order(penstock, enqueue):
+def test_a_job_has_exactly_the_documented_keys_in_their_order(haulwright, enqueue):
     enqueue("price", "sku=A1")
 
-    page = penstock("job", "list", "--json").json
+    page = haulwright("job", "list", "--json").json
 
     assert list(page) == ["jobs", "next"]
     assert " ".join(page["jobs"][0]) == JOB_KEYS
 
 
-def test_job_show_adds_events_effects_and_why(penstock, enqueue, work):
+def test_job_show_adds_events_effects_and_why(haulwright, enqueue, work):
     job_id = enqueue("price", "sku=A1", "amount=3")
     work()
 
-    shown = penstock("job", "show", job_id, "--json").json
+    shown = haulwright("job", "show", job_id, "--json").json
 
-    assert " ".join(shown) == f"{JOB_KEYS} events effects why"
+    assert " ".join(shown) == f"{JOB_KEYS} events events_next effects effects_next why"
     assert [event["name"] for event in shown["events"]] == ["job.queued", "job.started", "job.completed"]
     assert [(effect["name"], effect["state"], effect["result"]) for effect in shown["effects"]] == [("ask", "done", 2)]
     assert shown["why"] == {"code": "succeeded", "sentence": "it is done", "next_step": ""}
 
 
-def test_values_are_json_and_times_are_iso_in_utc(penstock, enqueue, work):
+def test_values_are_json_and_times_are_iso_in_utc(haulwright, enqueue, work):
     enqueue("price", "sku=A1", "amount=3", "--tag", "x")
     work()
 
-    (job,) = penstock("job", "list", "--json").json["jobs"]
+    (job,) = haulwright("job", "list", "--json").json["jobs"]
 
     assert (job["args"], job["result"], job["tags"]) == ({"sku": "A1", "amount": 3}, {"cents": 6}, ["prices", "x"])
     assert all(ISO_UTC.fullmatch(job[key]) for key in ("run_at", "created_at", "started_at", "finished_at"))
 
 
-def test_the_error_of_a_job_has_class_code_and_message(penstock, dead):
+def test_the_error_of_a_job_has_class_code_and_message(haulwright, dead):
     job_id = dead()
 
-    error = penstock("job", "show", job_id, "--json").json["error"]
+    error = haulwright("job", "show", job_id, "--json").json["error"]
 
     assert error == {"class": "ValueError", "code": "value_error", "message": "no such thing"}
 

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from penstock.stores.listing import Listing
+from haulwright.stores.listing import Listing
 
 
 def test_a_reader_that_leaves_early_is_no_failure(process, on_file, sqlite_url):

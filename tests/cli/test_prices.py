@@ -1,4 +1,4 @@
-"""`penstock price`: from an intake and a source to what it is worth, from the command line."""
+"""`haulwright price`: from an intake and a source to what it is worth, from the command line."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from contextlib import closing
 
 import pytest
 
-from penstock import Penstock
-from penstock.apps.prices import Prices
-from penstock.sandbox import Clock, Sandbox
+from haulwright import Haulwright
+from haulwright.apps.prices import Prices
+from haulwright.sandbox import Sandbox, SandboxClock
 
 TENANT = ("--tenant", "acme")
 RULES = """
@@ -37,17 +37,17 @@ INSIDE = RULES.format(base="http://10.0.0.1").encode()
 @pytest.fixture(scope="module")
 def outside():
     """A shop on loopback at the end of its first year: everything is on sale or sold."""
-    with Sandbox(seed=7, clock=Clock.standing(min(time.time(), 1_798_000_000))) as outside:
+    with Sandbox(seed=7, clock=SandboxClock.standing(min(time.time(), 1_798_000_000))) as outside:
         outside.shop.script(shop="coinhall", limit={"count": 100_000, "seconds": 60})
         yield outside
 
 
 @pytest.fixture
-def price(penstock, monkeypatch):
-    """`penstock price ...` on a database that has its tables, where shops on this machine are allowed."""
-    monkeypatch.setenv("PENSTOCK_PRICES_PRIVATE_HOSTS", "127.0.0.1")
-    penstock("db", "migrate", "prices")
-    return lambda *words, **more: penstock("price", *words, **more)
+def price(haulwright, monkeypatch):
+    """`haulwright price ...` on a database that has its tables, where shops on this machine are allowed."""
+    monkeypatch.setenv("HAULWRIGHT_PRICES_PRIVATE_HOSTS", "127.0.0.1")
+    haulwright("db", "migrate", "prices")
+    return lambda *words, **more: haulwright("price", *words, **more)
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def work(database_url):
     """Do what is due."""
 
     def run():
-        with closing(Penstock(database_url)) as app:
+        with closing(Haulwright(database_url)) as app:
             Prices(app)
             return app.run_worker(queues=("prices",), until_empty=True, concurrency=2)
 
@@ -168,9 +168,9 @@ def test_rules_that_cannot_be_gone_by_are_refused(on_file, tmp_path, given):
 @pytest.mark.proves("CLI-05")
 def test_prices_have_a_worker_of_their_own(database_url, price, source, intake, process):
     price("collect", intake, "--source", source, *TENANT)
-    words = ("worker", "-A", "penstock.apps.prices.worker:app", "--queues", "prices", "--until-empty")
+    words = ("worker", "-A", "haulwright.apps.prices.worker:app", "--queues", "prices", "--until-empty")
 
-    ended = process(*words, extra={"PENSTOCK_DATABASE_URL": database_url})
+    ended = process(*words, extra={"HAULWRIGHT_DATABASE_URL": database_url})
 
     assert ended.wait(60) == 0, ended.communicate()[1]
     assert price("show", intake, *TENANT, "--json").json["valuation"]["centre"]

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock.runtime.identity import started_at
-from penstock.runtime.process import ECHO_SECONDS
+from haulwright.runtime.identity import started_at
+from haulwright.runtime.process import ECHO_SECONDS
 from tests.cli.conftest import SHOP
 from tests.cli.test_worker import SLOW_APP
 from tests.runtime.waiting import eventually
@@ -48,7 +48,7 @@ def supervised(process, sqlite_url):
         one.stderr.close()
 
 
-def test_several_workers_drain_a_queue_and_end_by_themselves(process, penstock, enqueue, store, database_url):
+def test_several_workers_drain_a_queue_and_end_by_themselves(process, haulwright, enqueue, store, database_url):
     for number in range(6):
         enqueue("price", f"sku={number}")
 
@@ -70,7 +70,7 @@ def test_several_workers_drain_a_queue_and_end_by_themselves(process, penstock, 
     assert whole.returncode == 0
     assert json.loads(out) == {"processes": 2, "restarts": 0}
     assert {worker.name for worker in store.workers.list(everyone=True)} == {"w-1", "w-2"}
-    assert {job["state"] for job in penstock("job", "list", "--json").json["jobs"]} == {"succeeded"}
+    assert {job["state"] for job in haulwright("job", "list", "--json").json["jobs"]} == {"succeeded"}
 
 
 def test_a_worker_that_is_killed_is_replaced_and_the_log_says_so(supervised):

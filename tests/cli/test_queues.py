@@ -6,82 +6,82 @@ from pathlib import Path
 
 import pytest
 
-from penstock.cli.shapes import event
-from penstock.engine.ids import new_id
-from penstock.events import QUEUE_PAUSED, WORKER_STARTED
-from penstock.runtime.identity import this_process
+from haulwright.engine.ids import new_id
+from haulwright.events import QUEUE_PAUSED, WORKER_STARTED
+from haulwright.operations.views.events import event_view
+from haulwright.runtime.identity import this_process
 from tests.cli.conftest import SHOP
 from tests.stores.scenes import claim_one
 
 
-def test_a_queue_is_counted_by_what_is_due_parked_and_running(penstock, enqueue, store):
+def test_a_queue_is_counted_by_what_is_due_parked_and_running(haulwright, enqueue, store):
     store.workers.register(this_process("w"), ["default"], ["price"])
     for words in (["sku=A"], ["sku=B"], ["sku=C", "--delay", "1 h"]):
         enqueue("price", *words)
     claim_one(store, new_id())
 
-    (queue,) = penstock("queue", "list", "--json").json["queues"]
+    (queue,) = haulwright("queue", "list", "--json").json["queues"]
 
     assert (queue["due"], queue["parked"], queue["running"], queue["workers"]) == (1, 1, 1, 1)
 
 
-def test_a_paused_queue_says_by_whom_and_why_and_nothing_is_claimed_from_it(penstock, enqueue):
+def test_a_paused_queue_says_by_whom_and_why_and_nothing_is_claimed_from_it(haulwright, enqueue):
     enqueue("price", "sku=A1")
-    assert penstock("queue", "pause", "default", "--reason", "lunch", "--json").json["changed"] is True
+    assert haulwright("queue", "pause", "default", "--reason", "lunch", "--json").json["changed"] is True
 
-    (queue,) = penstock("queue", "list", "--json").json["queues"]
+    (queue,) = haulwright("queue", "list", "--json").json["queues"]
     assert (queue["reason"], queue["paused_by"].startswith("admin:cli:")) == ("lunch", True)
-    assert penstock("worker", "-A", SHOP, "--once").code == 6
+    assert haulwright("worker", "-A", SHOP, "--once").code == 6
 
-    assert penstock("queue", "resume", "default", "--json").json["changed"] is True
-    assert penstock("worker", "-A", SHOP, "--once").code == 0
+    assert haulwright("queue", "resume", "default", "--json").json["changed"] is True
+    assert haulwright("worker", "-A", SHOP, "--once").code == 0
 
 
-def test_live_workers_are_listed_and_the_others_on_request(penstock, store):
+def test_live_workers_are_listed_and_the_others_on_request(haulwright, store):
     store.workers.register(this_process("alive"), ["a", "b"], [])
     store.workers.register(gone := this_process("gone"), ["a"], [])
     store.workers.stopped(gone, 0)
 
-    assert [one["name"] for one in penstock("workers", "--json").json["workers"]] == ["alive"]
-    assert {one["name"] for one in penstock("workers", "--all", "--json").json["workers"]} == {"alive", "gone"}
-    assert "a,b" in penstock("workers").out
+    assert [one["name"] for one in haulwright("workers", "--json").json["workers"]] == ["alive"]
+    assert {one["name"] for one in haulwright("workers", "--all", "--json").json["workers"]} == {"alive", "gone"}
+    assert "a,b" in haulwright("workers").out
 
 
-def test_events_are_listed_by_name_the_oldest_first(penstock):
+def test_events_are_listed_by_name_the_oldest_first(haulwright):
     for queue in ("a", "b"):
-        penstock("queue", "pause", queue)
+        haulwright("queue", "pause", queue)
 
-    found = penstock("event", "list", "--name", QUEUE_PAUSED, "--json").json["events"]
+    found = haulwright("event", "list", "--name", QUEUE_PAUSED, "--json").json["events"]
 
     assert [one["data"]["queue"] for one in found] == ["a", "b"]
     assert " ".join(found[0]) == "name at tenant job_id attempt fence worker actor data seq"
 
 
-def test_the_timeline_of_a_job_has_what_its_row_tells(penstock, enqueue, work):
+def test_the_timeline_of_a_job_has_what_its_row_tells(haulwright, enqueue, work):
     job_id = enqueue("price", "sku=A1")
     work()
 
-    found = penstock("event", "list", "--job", job_id, "--json").json["events"]
+    found = haulwright("event", "list", "--job", job_id, "--json").json["events"]
 
     assert [one["name"] for one in found] == ["job.queued", "job.started", "job.completed"]
 
 
-def test_tail_begins_with_the_newest_and_prints_one_object_a_line(penstock, store):
+def test_tail_begins_with_the_newest_and_prints_one_object_a_line(haulwright, store):
     for queue in ("a", "b", "c"):
-        penstock("queue", "pause", queue)
+        haulwright("queue", "pause", queue)
 
-    answer = penstock("event", "tail", "--last", "2", "--for", "1 ms", "--json")
+    answer = haulwright("event", "tail", "--last", "2", "--for", "1 ms", "--json")
 
     assert len(answer.out.splitlines()) == 2
     assert answer.out.splitlines()[-1].startswith('{"name": "queue.paused"')
-    assert event(store.events.latest(limit=1)[0])["data"]["queue"] == "c"
+    assert event_view(store.events.latest(limit=1)[0])["data"]["queue"] == "c"
 
 
-def test_tail_tells_what_is_committed_while_it_looks(process, penstock, database_url):
+def test_tail_tells_what_is_committed_while_it_looks(process, haulwright, database_url):
     tail = process("event", "tail", "--last", "0", "--for", "20 s", "--database", database_url)
     try:
         for queue in range(100):
-            penstock("queue", "pause", f"q{queue}")
+            haulwright("queue", "pause", f"q{queue}")
             if _has_line(tail):
                 break
         told = tail.stdout.readline()
@@ -100,7 +100,7 @@ def test_events_that_cannot_be_are_refused(on_file, words):
 def test_settings_show_every_value_and_its_origin_and_no_password(bare, monkeypatch):
     monkeypatch.setenv("DATABASE_URL", "postgresql://user:hunter22@host/db?sslpassword=hunter23")
     monkeypatch.setenv("WORKER_ID", "w7")
-    Path("pyproject.toml").write_text("[tool.penstock]\nconcurrency = 3\n")
+    Path("pyproject.toml").write_text("[tool.haulwright]\nconcurrency = 3\n")
 
     answer = bare("settings", "--json", "-A", "x:y")
 
@@ -121,10 +121,10 @@ def test_the_first_use_of_a_file_says_that_it_was_made(on_file):
     assert on_file("job", "list").err == "No jobs.\n"
 
 
-def test_a_worker_that_starts_is_an_event(penstock, work):
+def test_a_worker_that_starts_is_an_event(haulwright, work):
     work()
 
-    assert len(penstock("event", "list", "--name", WORKER_STARTED, "--json").json["events"]) == 1
+    assert len(haulwright("event", "list", "--name", WORKER_STARTED, "--json").json["events"]) == 1
 
 
 def _has_line(process) -> bool:

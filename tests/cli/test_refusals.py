@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.cli.exits import MEANINGS
+from haulwright.cli.kit.exits import MEANINGS
 from tests.cli.conftest import SHOP, Answer
 
 BROKEN_APPS = {
@@ -40,10 +40,10 @@ def app_file(request: pytest.FixtureRequest) -> tuple[str, Path]:
 def test_an_app_that_makes_no_sense(on_file, app_file, line, tmp_path):
     name, path = app_file
     code, told = BROKEN_APPS[line]
-    path.write_text(f"from penstock import Penstock\napp = Penstock()\n@app.task()\ndef task(): ...\n{code}\n")
+    path.write_text(f"from haulwright import Haulwright\napp = Haulwright()\n@app.task()\ndef task(): ...\n{code}\n")
 
     is_refused(on_file("worker", "-A", f"{name}:app", "--until-empty"), 2, told)
-    assert not (tmp_path / "penstock.db").exists()
+    assert not (tmp_path / "haulwright.db").exists()
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,8 @@ def test_an_app_that_makes_no_sense(on_file, app_file, line, tmp_path):
         ("app = 1 / 0", "ZeroDivisionError"),
         ("app = (", "SyntaxError"),
         ("raise SystemExit(3)", "SystemExit"),
-        ("app = 'text'", "is a str, no Penstock app"),
-        ("from penstock import Penstock\nshop = Penstock()", "Did you mean -A"),
+        ("app = 'text'", "is a str, no Haulwright app"),
+        ("from haulwright import Haulwright\nshop = Haulwright()", "Did you mean -A"),
     ],
 )
 def test_an_app_that_cannot_be_imported(on_file, app_file, text, told, tmp_path):
@@ -62,13 +62,13 @@ def test_an_app_that_cannot_be_imported(on_file, app_file, text, told, tmp_path)
     path.write_text(text)
 
     is_refused(on_file("worker", "-A", f"{name}:app", "--once"), 2, told)
-    assert not (tmp_path / "penstock.db").exists()
+    assert not (tmp_path / "haulwright.db").exists()
 
 
 @pytest.mark.parametrize("words", [["worker", "--once"], ["run", "price", "sku=A1"]])
 def test_a_command_that_needs_an_app_without_one(on_file, words, tmp_path):
-    is_refused(on_file(*words), 2, "none is named", "PENSTOCK_APP")
-    assert not (tmp_path / "penstock.db").exists()
+    is_refused(on_file(*words), 2, "none is named", "HAULWRIGHT_APP")
+    assert not (tmp_path / "haulwright.db").exists()
 
 
 def test_a_module_that_is_not_there(on_file):
@@ -96,7 +96,7 @@ def test_a_module_that_is_not_there(on_file):
 )
 def test_a_call_that_does_not_fit_its_task(on_file, words, told, tmp_path):
     is_refused(on_file("run", "-A", SHOP, *words), 2, told)
-    assert not (tmp_path / "penstock.db").exists()
+    assert not (tmp_path / "haulwright.db").exists()
 
 
 @pytest.mark.parametrize(
@@ -122,8 +122,8 @@ def test_options_of_a_worker_that_make_no_sense(on_file, words):
     [
         ("mysql://user:hunter22@host/db", "There is no database of the kind 'mysql'"),
         ("sqlite:///:memory:", "in memory"),
-        ("sqlite:////proc/penstock.db", "/proc/penstock.db"),
-        ("sqlite:///missing/folder/penstock.db", "does not exist"),
+        ("sqlite:////proc/haulwright.db", "/proc/haulwright.db"),
+        ("sqlite:///missing/folder/haulwright.db", "does not exist"),
         ("postgresql://user:hunter22@127.0.0.1:1/db", "cannot be reached"),
     ],
 )
@@ -141,7 +141,7 @@ def test_a_postgresql_that_was_not_migrated(process, postgres_url):
     asked = process("job", "list", "--database", postgres_url)
     out, err = asked.communicate()
 
-    is_refused(Answer(asked.returncode, out, err), 69, "penstock db migrate")
+    is_refused(Answer(asked.returncode, out, err), 69, "haulwright db migrate")
 
 
 def test_a_file_that_is_no_database(bare):
@@ -151,7 +151,7 @@ def test_a_file_that_is_no_database(bare):
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("PENSTOCK_CONCURRENCY", "-3"), ("PENSTOCK_POLL_INTERVAL_SECONDS", "soon")]
+    ("name", "value"), [("HAULWRIGHT_CONCURRENCY", "-3"), ("HAULWRIGHT_POLL_INTERVAL_SECONDS", "soon")]
 )
 def test_a_setting_that_makes_no_sense(on_file, monkeypatch, name, value):
     monkeypatch.setenv(name, value)
@@ -160,12 +160,12 @@ def test_a_setting_that_makes_no_sense(on_file, monkeypatch, name, value):
 
 
 def test_a_log_format_of_the_environment_that_is_none(on_file, monkeypatch):
-    monkeypatch.setenv("PENSTOCK_LOG_FORMAT", "xml")
+    monkeypatch.setenv("HAULWRIGHT_LOG_FORMAT", "xml")
 
     is_refused(on_file("worker", "-A", SHOP, "--once"), 2, "xml")
 
 
 def test_a_setting_that_does_not_exist(on_file):
-    Path("pyproject.toml").write_text("[tool.penstock]\nconcurency = 3\n")
+    Path("pyproject.toml").write_text("[tool.haulwright]\nconcurency = 3\n")
 
     is_refused(on_file("job", "list"), 2, "concurency", "concurrency")

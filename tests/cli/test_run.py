@@ -7,10 +7,10 @@ import pytest
 from tests.cli.conftest import SHOP
 
 
-def test_run_prints_the_id_and_says_that_nobody_serves_the_queue(penstock):
-    answer = penstock("run", "-A", SHOP, "price", "sku=A1")
+def test_run_prints_the_id_and_says_that_nobody_serves_the_queue(haulwright):
+    answer = haulwright("run", "-A", SHOP, "price", "sku=A1")
 
-    assert penstock("job", "show", answer.out.strip(), "--json").json["args"] == {"sku": "A1", "amount": 1}
+    assert haulwright("job", "show", answer.out.strip(), "--json").json["args"] == {"sku": "A1", "amount": 1}
     assert "no live worker serves the queue 'default'" in answer.err
 
 
@@ -38,48 +38,48 @@ def test_an_object_is_given_as_json(on_file):
     assert on_file("job", "show", job_id, "--json").json["args"]["headers"] == {"Accept": "text/html"}
 
 
-def test_every_option_of_a_call_reaches_the_job(penstock, clock):
+def test_every_option_of_a_call_reaches_the_job(haulwright, clock):
     words = ("--tenant", "acme", "--queue", "slow", "--priority", "7", "--delay", "2 min", "--correlation-id", "c-1")
-    job_id = penstock("run", "-A", SHOP, "price", "sku=A1", *words, "--tag", "a", "--tag", "b").out.strip()
+    job_id = haulwright("run", "-A", SHOP, "price", "sku=A1", *words, "--tag", "a", "--tag", "b").out.strip()
 
-    job = penstock("job", "show", job_id, "--json").json
+    job = haulwright("job", "show", job_id, "--json").json
 
     assert (job["tenant"], job["queue"], job["priority"], job["correlation_id"]) == ("acme", "slow", 7, "c-1")
     assert (job["tags"], job["run_at"]) == (["a", "b", "prices"], "2024-01-01T00:02:00Z")
     assert clock.now() == 1_704_067_200_000_000
 
 
-def test_a_planned_job_is_made_once(penstock):
-    first = penstock("run", "-A", SHOP, "price", "sku=A1", "--key", "plan-1", "--json").json
-    second = penstock("run", "-A", SHOP, "price", "sku=A1", "--key", "plan-1", "--json").json
-    other = penstock("run", "-A", SHOP, "price", "sku=A2", "--key", "plan-1", "--json")
+def test_a_planned_job_is_made_once(haulwright):
+    first = haulwright("run", "-A", SHOP, "price", "sku=A1", "--key", "plan-1", "--json").json
+    second = haulwright("run", "-A", SHOP, "price", "sku=A1", "--key", "plan-1", "--json").json
+    other = haulwright("run", "-A", SHOP, "price", "sku=A2", "--key", "plan-1", "--json")
 
     assert (first["created"], second["created"], first["id"]) == (True, False, second["id"])
     assert (other.code, other.error["code"]) == (4, "duplicate_mismatch")
 
 
-def test_waiting_prints_the_result(penstock, work):
+def test_waiting_prints_the_result(haulwright, work):
     words = ("run", "-A", SHOP, "price", "sku=A1", "amount=5", "--key", "k")
-    penstock(*words)
+    haulwright(*words)
     work()
 
-    assert penstock(*words, "--wait").out == '{"cents":10}\n'
-    assert penstock(*words, "--wait", "--json").json["result"] == {"cents": 10}
+    assert haulwright(*words, "--wait").out == '{"cents":10}\n'
+    assert haulwright(*words, "--wait", "--json").json["result"] == {"cents": 10}
 
 
-def test_waiting_for_a_job_that_fails_ends_with_1(penstock, work):
+def test_waiting_for_a_job_that_fails_ends_with_1(haulwright, work):
     words = ("run", "-A", SHOP, "price", "sku=bad", "--key", "k")
-    penstock(*words)
+    haulwright(*words)
     work()
 
-    answer = penstock(*words, "--wait")
+    answer = haulwright(*words, "--wait")
 
     assert answer.code == 1
     assert "no such thing" in answer.err
 
 
-def test_waiting_no_longer_than_asked_ends_with_75(penstock):
-    answer = penstock("run", "-A", SHOP, "price", "sku=A1", "--wait", "--timeout", "20 ms")
+def test_waiting_no_longer_than_asked_ends_with_75(haulwright):
+    answer = haulwright("run", "-A", SHOP, "price", "sku=A1", "--wait", "--timeout", "20 ms")
 
     assert answer.code == 75
-    assert "penstock job why" in answer.err
+    assert "haulwright job why" in answer.err

@@ -10,15 +10,15 @@ SLOT = "2023-12-31T20:00:00Z"
 
 
 @pytest.fixture
-def schedule(penstock, clock):
-    """`penstock schedule ...` with the app, at midnight of 2024-01-01 in UTC."""
+def schedule(haulwright, clock):
+    """`haulwright schedule ...` with the app, at midnight of 2024-01-01 in UTC."""
     del clock
-    return lambda *words: penstock("schedule", *words, "-A", SHOP)
+    return lambda *words: haulwright("schedule", *words, "-A", SHOP)
 
 
-def test_schedules_of_the_code_are_listed_before_a_worker_declared_them(schedule, penstock):
+def test_schedules_of_the_code_are_listed_before_a_worker_declared_them(schedule, haulwright):
     before = schedule("list", "--json").json["schedules"]
-    penstock("worker", "-A", SHOP, "--until-empty")
+    haulwright("worker", "-A", SHOP, "--until-empty")
     after = schedule("list", "--json").json["schedules"]
 
     assert [(one["name"], one["declared"]) for one in before] == [("daily prices", False), ("hourly prices", False)]
@@ -46,12 +46,12 @@ def test_next_without_a_name_is_about_all_in_the_order_of_time(schedule):
 
 
 @pytest.mark.proves("MT-02")
-def test_a_manual_run_claims_its_slot_and_a_taken_one_is_refused_naming_its_job(schedule, penstock):
+def test_a_manual_run_claims_its_slot_and_a_taken_one_is_refused_naming_its_job(schedule, haulwright):
     job_id = schedule("trigger", "hourly prices", "--scheduled-for", SLOT, "--json").json["job_id"]
 
     again = schedule("trigger", "hourly prices", "--scheduled-for", SLOT)
 
-    assert penstock("job", "show", job_id, "--json").json["args"]["sku"] == "A2"
+    assert haulwright("job", "show", job_id, "--json").json["args"]["sku"] == "A2"
     assert again.code == 4
     assert job_id in again.err
 
@@ -79,14 +79,14 @@ def test_show_tells_what_became_of_the_slots(schedule):
     assert "manual" in schedule("show", "hourly prices").out
 
 
-def test_a_paused_schedule_skips_and_a_resumed_one_fires(schedule, penstock, clock):
+def test_a_paused_schedule_skips_and_a_resumed_one_fires(schedule, haulwright, clock):
     assert schedule("pause", "hourly prices", "--json").json["changed"] is True
     assert schedule("pause", "hourly prices", "--json").json["changed"] is False
     clock.advance(3600)
-    penstock("worker", "-A", SHOP, "--until-empty")
+    haulwright("worker", "-A", SHOP, "--until-empty")
     assert schedule("resume", "hourly prices", "--json").json["changed"] is True
     clock.advance(3600)
-    penstock("worker", "-A", SHOP, "--until-empty")
+    haulwright("worker", "-A", SHOP, "--until-empty")
 
     slots = schedule("show", "hourly prices", "--json").json["slots"]
 
@@ -101,7 +101,7 @@ def test_a_paused_schedule_skips_and_a_resumed_one_fires(schedule, penstock, clo
         (["trigger", "hourly prices", "--scheduled-for", "2023-12-31T20:00:00"], 2, "no time zone"),
         (["trigger", "hourly prices", "--scheduled-for", "tomorrow"], 2, "is no time"),
         (["backfill", "hourly prices", "--from", SLOT, "--to", "2024-02-01T00:00:00Z"], 2, "in the future"),
-        (["backfill", "hourly prices", "--from", SLOT, "--to", "2023-12-30T00:00:00Z"], 2, "is after --to"),
+        (["backfill", "hourly prices", "--from", SLOT, "--to", "2023-12-30T00:00:00Z"], 2, "begins after its end"),
         (["backfill", "hourly prices", "--from", "1990-01-01T00:00:00Z", "--to", SLOT], 2, "more than 10000 slots"),
         (["backfill", "hourly prices", "--from", SLOT], 2, "--to"),
         (["next", "--count", "0"], 2, "not between 1 and 1000"),

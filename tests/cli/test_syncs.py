@@ -1,4 +1,4 @@
-"""`penstock sync`: connections, plans and syncs from the command line."""
+"""`haulwright sync`: connections, plans and syncs from the command line."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from contextlib import closing
 
 import pytest
 
-from penstock import Penstock
-from penstock.apps.syncs.application import Syncs
-from penstock.cli.syncs import command
-from penstock.engine.ids import new_id
-from penstock.sandbox import Sandbox
+from haulwright import Haulwright
+from haulwright.apps.syncs.application import Syncs
+from haulwright.apps.syncs.cli import command
+from haulwright.engine.ids import new_id
+from haulwright.sandbox import Sandbox
 
 TENANT = ("--tenant", "acme")
 
@@ -22,7 +22,7 @@ def outside(monkeypatch):
     for name in os.environ:
         if name.startswith("AIRBYTE_"):
             monkeypatch.delenv(name)
-    monkeypatch.setattr("penstock.sources.source.FINGERPRINT_ROUNDS", 10)
+    monkeypatch.setattr("haulwright.sources.source.FINGERPRINT_ROUNDS", 10)
     with Sandbox(seed=7) as outside:
         outside.airbyte.script(duration_seconds=0, rows=42, times=None)
         monkeypatch.setenv("AIRBYTE_BASE_URL", f"{outside.url}/airbyte/v1")
@@ -34,12 +34,12 @@ def outside(monkeypatch):
 
 @pytest.fixture
 def package():
-    return "penstock.apps.syncs"
+    return "haulwright.apps.syncs"
 
 
 @pytest.fixture
 def sync(bare, made_database_url, outside):
-    """`penstock sync ...` on a database that has its tables."""
+    """`haulwright sync ...` on a database that has its tables."""
     del outside
     return lambda *words: bare("sync", *words, "--database", made_database_url)
 
@@ -64,7 +64,7 @@ def work(made_database_url):
     """Do what is due."""
 
     def run():
-        with closing(Penstock(made_database_url)) as app:
+        with closing(Haulwright(made_database_url)) as app:
             Syncs(app)
             return app.run_worker(queues=("syncs",), until_empty=True, concurrency=2)
 
@@ -188,21 +188,21 @@ def test_jobs_are_listed_for_one_tenant(sync):
     assert sync("list", "--limit", "0").code == 2
 
 
-def test_without_its_tables_the_command_says_what_to_do(penstock, database_url, outside):
+def test_without_its_tables_the_command_says_what_to_do(haulwright, database_url, outside):
     del outside
     if database_url.startswith("sqlite"):
         pytest.skip("SQLite migrates itself")
 
-    answer = penstock("sync", "list")
+    answer = haulwright("sync", "list")
 
-    assert (answer.code, "penstock db migrate syncs" in answer.err) == (69, True)
+    assert (answer.code, "haulwright db migrate syncs" in answer.err) == (69, True)
 
 
 @pytest.mark.proves("CLI-05")
 def test_syncs_have_a_worker_of_their_own(made_database_url, sync, added, outside, process):
     sync("dispatch", added, *TENANT)
-    environment = {"PENSTOCK_DATABASE_URL": made_database_url}
-    words = ("worker", "-A", "penstock.apps.syncs.worker:app", "--queues", "syncs", "--until-empty")
+    environment = {"HAULWRIGHT_DATABASE_URL": made_database_url}
+    words = ("worker", "-A", "haulwright.apps.syncs.worker:app", "--queues", "syncs", "--until-empty")
 
     ended = process(*words, extra=environment)
 

@@ -12,8 +12,8 @@ import time
 
 import pytest
 
-from penstock.engine.ids import new_id
-from penstock.runtime.identity import this_process
+from haulwright.engine.ids import new_id
+from haulwright.runtime.identity import this_process
 from tests.cli.conftest import SHOP
 from tests.stores.scenes import bury, claim, fail, new_job, settle
 
@@ -21,9 +21,9 @@ KEYS = ["at", "throughput", "queues", "workers", "failures"]
 
 
 @pytest.fixture
-def look(penstock):
+def look(haulwright):
     """One look, as a document."""
-    return lambda *words: penstock("top", "--once", "--json", *words).json
+    return lambda *words: haulwright("top", "--once", "--json", *words).json
 
 
 def test_queues_are_shown_with_what_is_due_later_and_running_and_since_when(look, clock, store):
@@ -96,10 +96,10 @@ def test_one_queue_alone_is_shown_with_its_workers_and_failures(look, store):
     assert shown["failures"] == []
 
 
-def test_a_look_for_people_says_it_in_tables(penstock, store):
+def test_a_look_for_people_says_it_in_tables(haulwright, store):
     letter = bury(store, new_id())
 
-    answer = penstock("top", "--once")
+    answer = haulwright("top", "--once")
 
     assert "workers 0  due 0  running 0" in answer.out
     assert "No live workers." in answer.out
@@ -123,8 +123,8 @@ def test_a_look_makes_no_database_and_changes_none(on_file, tmp_path):
     answer = on_file("top", "--once")
 
     assert answer.code == 3
-    assert "There is no Penstock database" in answer.err
-    assert not (tmp_path / "penstock.db").exists()
+    assert "There is no Haulwright database" in answer.err
+    assert not (tmp_path / "haulwright.db").exists()
 
 
 def test_a_look_needs_no_app_and_an_interval_that_makes_sense(on_file):

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from penstock.engine.ids import new_id
-from penstock.runtime.identity import this_process
+from haulwright.engine.ids import new_id
+from haulwright.runtime.identity import this_process
 from tests.cli.conftest import SHOP
 
 SLOW_APP = """
 import time
 from pathlib import Path
-from penstock import Penstock
-app = Penstock()
+from haulwright import Haulwright
+app = Haulwright()
 @app.task()
 def slow(name: str) -> str:
     Path(name).write_text("begun")
@@ -27,72 +27,72 @@ def slow(name: str) -> str:
 """
 
 
-def states(penstock):
-    return [job["state"] for job in penstock("job", "list", "--json").json["jobs"]]
+def states(haulwright):
+    return [job["state"] for job in haulwright("job", "list", "--json").json["jobs"]]
 
 
 @pytest.mark.proves("CLI-01", "CLI-02", "CLI-04")
-def test_once_runs_one_job_and_says_when_there_is_none(penstock, enqueue):
+def test_once_runs_one_job_and_says_when_there_is_none(haulwright, enqueue):
     enqueue("price", "sku=A1")
     enqueue("price", "sku=A2")
 
-    codes = [penstock("worker", "-A", SHOP, "--once").code for _ in range(3)]
+    codes = [haulwright("worker", "-A", SHOP, "--once").code for _ in range(3)]
 
     assert codes == [0, 0, 6]
-    assert states(penstock) == ["succeeded", "succeeded"]
+    assert states(haulwright) == ["succeeded", "succeeded"]
 
 
 @pytest.mark.proves("CLI-02")
 @pytest.mark.parametrize(("most", "ran"), [("2", 2), ("0", 3), ("-1", 3)])
-def test_max_jobs_is_a_limit_and_none_where_it_is_not_positive(penstock, enqueue, most, ran):
+def test_max_jobs_is_a_limit_and_none_where_it_is_not_positive(haulwright, enqueue, most, ran):
     for sku in "ABC":
         enqueue("price", f"sku={sku}")
 
-    answer = penstock("worker", "-A", SHOP, "--until-empty", "--max-jobs", most, "--json")
+    answer = haulwright("worker", "-A", SHOP, "--until-empty", "--max-jobs", most, "--json")
 
     assert answer.json == {"runs": ran}
-    assert states(penstock).count("succeeded") == ran
+    assert states(haulwright).count("succeeded") == ran
 
 
 @pytest.mark.proves("CLI-02")
-def test_a_dry_run_tells_what_would_be_claimed_and_writes_nothing(penstock, enqueue, store):
+def test_a_dry_run_tells_what_would_be_claimed_and_writes_nothing(haulwright, enqueue, store):
     urgent = enqueue("price", "sku=A1", "--priority", "5", "--tenant", "zoo")
     plain = enqueue("price", "sku=A2", "--tenant", "acme")
     enqueue("price", "sku=A3", "--delay", "1 h")
     events, workers = store.events.latest(), store.workers.list(everyone=True)
 
-    found = penstock("worker", "-A", SHOP, "--dry-run", "--json").json["would_claim"]
+    found = haulwright("worker", "-A", SHOP, "--dry-run", "--json").json["would_claim"]
 
     assert [job["id"] for job in found] == [urgent, plain]
-    assert set(states(penstock)) == {"queued"}
+    assert set(states(haulwright)) == {"queued"}
     assert (store.events.latest(), store.workers.list(everyone=True)) == (events, workers)
 
 
-def test_a_dry_run_claims_by_the_rules_of_a_claim(penstock, store, enqueue):
+def test_a_dry_run_claims_by_the_rules_of_a_claim(haulwright, store, enqueue):
     for name in ("acme", "acme", "acme", "zoo"):
         enqueue("price", f"sku={name}", "--tenant", name)
 
-    told = penstock("worker", "-A", SHOP, "--dry-run", "--max-jobs", "2", "--json").json["would_claim"]
+    told = haulwright("worker", "-A", SHOP, "--dry-run", "--max-jobs", "2", "--json").json["would_claim"]
 
     assert [job["id"] for job in told] == [lease.id for lease in store.leases.claim(new_id(), ["default"], 2)]
 
 
 def test_a_dry_run_leaves_every_byte_of_the_file_as_it_is(on_file, tmp_path):
     on_file("run", "-A", SHOP, "price", "sku=A1")
-    before = (tmp_path / "penstock.db").read_bytes()
+    before = (tmp_path / "haulwright.db").read_bytes()
 
     assert on_file("worker", "-A", SHOP, "--dry-run", "--once").code == 0
-    assert (tmp_path / "penstock.db").read_bytes() == before
+    assert (tmp_path / "haulwright.db").read_bytes() == before
 
 
 def test_a_dry_run_makes_no_database(on_file, tmp_path):
     assert on_file("worker", "-A", SHOP, "--dry-run").code == 0
     assert on_file("worker", "-A", SHOP, "--dry-run", "--once").code == 6
-    assert not (tmp_path / "penstock.db").exists()
+    assert not (tmp_path / "haulwright.db").exists()
 
 
 def test_a_dry_run_does_not_even_touch_a_database_that_is_not_ours(on_file, tmp_path):
-    file = tmp_path / "penstock.db"
+    file = tmp_path / "haulwright.db"
     with sqlite3.connect(file) as connection:
         connection.execute("create table theirs (id)")
     connection.close()
@@ -113,11 +113,11 @@ def test_an_exclusive_worker_does_not_start_beside_another(process, store, datab
 
 
 @pytest.mark.proves("LG-02", "LG-03")
-def test_lines_for_programs_carry_job_tenant_attempt_and_worker(penstock, enqueue):
+def test_lines_for_programs_carry_job_tenant_attempt_and_worker(haulwright, enqueue):
     job_id = enqueue("price", "sku=bad", "--tenant", "acme", "--correlation-id", "c-1")
 
     words = ("--until-empty", "--log-format", "json", "--name", "w1", "--verbose")
-    answer = penstock("worker", "-A", SHOP, *words)
+    answer = haulwright("worker", "-A", SHOP, *words)
 
     lines = [json.loads(line) for line in answer.err.splitlines()]
     told = {line["message"]: line for line in lines if line.get("job") == job_id}
@@ -126,13 +126,13 @@ def test_lines_for_programs_carry_job_tenant_attempt_and_worker(penstock, enqueu
         assert (line["tenant"], line["attempt"], line["worker"], line["correlation"]) == ("acme", "1/1", "w1", "c-1")
 
 
-def test_flags_stand_above_the_environment(penstock, enqueue, monkeypatch):
-    monkeypatch.setenv("PENSTOCK_QUEUES", "nothing")
-    monkeypatch.setenv("PENSTOCK_APP", SHOP)
+def test_flags_stand_above_the_environment(haulwright, enqueue, monkeypatch):
+    monkeypatch.setenv("HAULWRIGHT_QUEUES", "nothing")
+    monkeypatch.setenv("HAULWRIGHT_APP", SHOP)
     enqueue("price", "sku=A1")
 
-    assert penstock("worker", "--once").code == 6
-    assert penstock("worker", "--once", "--queues", "default").code == 0
+    assert haulwright("worker", "--once").code == 6
+    assert haulwright("worker", "--once", "--queues", "default").code == 0
 
 
 @pytest.mark.proves("CLI-03")
@@ -156,20 +156,20 @@ def test_a_signal_drains_a_worker(process, on_file, sqlite_url, number):
     assert on_file("job", "show", second, "--json").json["state"] == "queued"
 
 
-def test_a_job_of_an_unknown_task_stays_queued_and_says_so(penstock, enqueue):
+def test_a_job_of_an_unknown_task_stays_queued_and_says_so(haulwright, enqueue):
     enqueue("price", "sku=A1")
-    Path("empty_app.py").write_text("from penstock import Penstock\napp = Penstock()\n")
+    Path("empty_app.py").write_text("from haulwright import Haulwright\napp = Haulwright()\n")
 
-    answer = penstock("worker", "-A", "empty_app:app", "--once")
+    answer = haulwright("worker", "-A", "empty_app:app", "--once")
 
     assert answer.code == 6
     assert "its task is unknown here" in answer.err
-    assert penstock("job", "list", "--json").json["jobs"][0]["waiting_on"] == "task:unknown"
+    assert haulwright("job", "list", "--json").json["jobs"][0]["waiting_on"] == "task:unknown"
 
 
 def test_the_app_is_found_by_the_project_file_from_a_folder_below_it(on_file, monkeypatch):
     Path("project_app.py").write_text(SLOW_APP)
-    Path("pyproject.toml").write_text('[tool.penstock]\napp = "project_app:app"\n')
+    Path("pyproject.toml").write_text('[tool.haulwright]\napp = "project_app:app"\n')
     Path("below").mkdir()
     monkeypatch.chdir("below")
 

@@ -1,4 +1,4 @@
-"""What the client's tests stand on: the bench, on SQLite as `penstock`, on each database in turn as `bench`."""
+"""What the client's tests stand on: the bench, on SQLite as `haulwright`, on each database in turn as `bench`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from penstock.testing.bench import Bench
+from haulwright.testing.harness import Harness
 
 
 @pytest.fixture
-def bench(database_url: str, tmp_path: Path) -> Iterator[Bench]:
+def bench(database_url: str, tmp_path: Path) -> Iterator[Harness]:
     """An empty database of each kind, by a clock that only the test moves."""
-    with closing(Bench(database_url, tmp_path)) as bench:
+    with closing(Harness(database_url, tmp_path)) as bench:
         yield bench

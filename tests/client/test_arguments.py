@@ -14,11 +14,11 @@ from uuid import UUID
 import pytest
 from pydantic import BaseModel
 
-from penstock import Context, Penstock, State
-from penstock.engine.payload import ARGS_LIMIT_BYTES
-from penstock.errors import InvalidPayload, InvalidValue
+from haulwright import Context, Haulwright, State
+from haulwright.engine.payload import ARGS_LIMIT_BYTES
+from haulwright.errors import InvalidPayload, InvalidValue
 
-app = Penstock()
+app = Haulwright()
 
 
 class Size(Enum):
@@ -57,16 +57,16 @@ class Connection:
 
 
 @pytest.fixture(autouse=True)
-def on_the_bench(penstock):
-    penstock.use(app)
+def on_the_bench(haulwright):
+    haulwright.use(app)
 
 
 @pytest.mark.proves("JOB-12", "ENQ-01")
-def test_a_call_is_stored_as_canonical_json_with_its_defaults(penstock):
+def test_a_call_is_stored_as_canonical_json_with_its_defaults(haulwright):
     handle = ship.enqueue("A1", note="!")
 
     assert handle.job().args == '{"count":1,"note":"!","sku":"A1"}'
-    penstock.drain()
+    haulwright.drain()
     assert handle.result(0) == "1 x A1! in attempt 1"
 
 
@@ -89,12 +89,12 @@ def test_a_call_is_stored_as_canonical_json_with_its_defaults(penstock):
         (["A1", 2**63], {}, "args.count"),
     ],
 )
-def test_what_does_not_fit_the_signature_is_refused_before_anything_is_written(penstock, args, kwargs, path):
+def test_what_does_not_fit_the_signature_is_refused_before_anything_is_written(haulwright, args, kwargs, path):
     with pytest.raises(InvalidPayload) as refusal:
         ship.enqueue(*args, **kwargs)
 
     assert refusal.value.path == path
-    assert penstock.all_enqueued() == []
+    assert haulwright.all_enqueued() == []
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_refusal_does_not_repeat_the_value_that_was_given():
 
 
 @pytest.mark.proves("EF-06", "JOB-12")
-def test_models_dataclasses_times_and_bytes_reach_the_run_as_they_were(penstock):
+def test_models_dataclasses_times_and_bytes_reach_the_run_as_they_were(haulwright):
     order = Order(id=UUID(int=7), prices=[Price("A1", Decimal("9.90"))], due=date(2024, 2, 29))
     given = (order, datetime(2024, 1, 2, 3, 4, 5, 6, UTC), b"\x00\xff", Size.LARGE, (timedelta(days=1), timedelta(0)))
     seen: list[Any] = []
@@ -135,7 +135,7 @@ def test_models_dataclasses_times_and_bytes_reach_the_run_as_they_were(penstock)
         seen.extend((order, at, raw, size, waits))
 
     remember.enqueue(*given)
-    penstock.drain()
+    haulwright.drain()
 
     assert tuple(seen) == given
 
@@ -159,16 +159,16 @@ def test_arguments_from_json_are_read_as_a_command_line_would_write_them():
 
 
 @pytest.mark.proves("JOB-16", "RT-10")
-def test_stored_arguments_that_no_longer_fit_the_task_end_the_job_at_once(penstock):
+def test_stored_arguments_that_no_longer_fit_the_task_end_the_job_at_once(haulwright):
     handle = ship.enqueue("A1")
-    newer = Penstock()
+    newer = Haulwright()
 
     @newer.task(name="ship")
     def ship_by_number(sku: int) -> None: ...
 
-    with newer.moved_to(penstock.database_url, clock=penstock.clock):
+    with newer.moved_to(haulwright.database_url, clock=haulwright.clock):
         newer.run_worker(until_empty=True)
-        job = newer.desk().get(handle.id)
+        job = newer.operations().jobs.get(handle.id)
 
     assert (job.state, job.reason, job.attempts) == (State.DEAD, "permanent", 1)
     assert job.error_message == (
@@ -177,8 +177,8 @@ def test_stored_arguments_that_no_longer_fit_the_task_end_the_job_at_once(pensto
     )
 
 
-def test_a_parameter_that_was_added_with_a_default_does_not_break_stored_jobs(penstock):
-    old, new = Penstock(), Penstock()
+def test_a_parameter_that_was_added_with_a_default_does_not_break_stored_jobs(haulwright):
+    old, new = Haulwright(), Haulwright()
 
     @old.task(name="greet")
     def greet(name: str) -> str:
@@ -188,12 +188,12 @@ def test_a_parameter_that_was_added_with_a_default_does_not_break_stored_jobs(pe
     def greet_politely(name: str, title: str = "Dr") -> str:
         return f"{title} {name}"
 
-    with old.moved_to(penstock.database_url, clock=penstock.clock):
+    with old.moved_to(haulwright.database_url, clock=haulwright.clock):
         handle = greet.enqueue("No")
-    penstock.use(new)
-    penstock.drain()
+    haulwright.use(new)
+    haulwright.drain()
 
-    assert new.desk().get(handle.id).result == '"Dr No"'
+    assert new.operations().jobs.get(handle.id).result == '"Dr No"'
 
 
 @pytest.mark.parametrize("parameters", ["*skus", "**options", "sku, /"])

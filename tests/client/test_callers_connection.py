@@ -11,11 +11,11 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 
-from penstock import Penstock
-from penstock.errors import Refused
-from penstock.testing.bench import Bench
+from haulwright import Haulwright
+from haulwright.errors import Refused
+from haulwright.testing.harness import Harness
 
-app = Penstock()
+app = Haulwright()
 
 
 @app.task()
@@ -24,16 +24,16 @@ def bill(order: int) -> int:
 
 
 @pytest.fixture
-def on_sqlite(penstock) -> Bench:
-    penstock.use(app)
-    with closing(connect(penstock)) as connection:
+def on_sqlite(haulwright) -> Harness:
+    haulwright.use(app)
+    with closing(connect(haulwright)) as connection:
         connection.execute("create table orders (id integer)")
-    return penstock
+    return haulwright
 
 
 @pytest.fixture
-def on_postgres(postgres_url, tmp_path) -> Iterator[Bench]:
-    with closing(Bench(postgres_url, tmp_path)) as bench:
+def on_postgres(postgres_url, tmp_path) -> Iterator[Harness]:
+    with closing(Harness(postgres_url, tmp_path)) as bench:
         bench.use(app)
         with psycopg.connect(postgres_url) as connection:
             connection.execute("create table orders (id integer)")

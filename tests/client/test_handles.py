@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from penstock import JobFailed, Penstock, Permanent, Retry, Skip, State
-from penstock.engine.payload import RESULT_LIMIT_BYTES
-from penstock.errors import ResultTimeout, UnknownTask, WrongDoor
+from haulwright import Haulwright, JobFailed, Permanent, Retry, Skip, State
+from haulwright.engine.payload import RESULT_LIMIT_BYTES
+from haulwright.errors import BlockingCall, ResultTimeout, UnknownTask
 
-app = Penstock()
+app = Haulwright()
 
 
 @dataclass
@@ -75,14 +75,14 @@ def needless() -> Skip:
 
 
 @pytest.fixture(autouse=True)
-def on_the_bench(penstock):
-    penstock.use(app)
+def on_the_bench(haulwright):
+    haulwright.use(app)
 
 
 @pytest.mark.proves("EF-06", "JOB-12")
-def test_a_result_comes_back_as_its_annotation_says(penstock):
+def test_a_result_comes_back_as_its_annotation_says(haulwright):
     handles = [price.enqueue("A1"), report.enqueue("B2"), blob.enqueue(), anything.enqueue([1, None])]
-    penstock.drain()
+    haulwright.drain()
 
     assert [handle.result(0) for handle in handles] == [
         Price("A1", Decimal("9.90")),
@@ -93,9 +93,9 @@ def test_a_result_comes_back_as_its_annotation_says(penstock):
 
 
 @pytest.mark.parametrize("task", [wrong, huge])
-def test_a_result_that_cannot_be_stored_ends_the_job_and_says_so(penstock, task):
+def test_a_result_that_cannot_be_stored_ends_the_job_and_says_so(haulwright, task):
     handle = task.enqueue()
-    penstock.drain()
+    haulwright.drain()
 
     with pytest.raises(JobFailed) as failure:
         handle.result(0)
@@ -103,19 +103,19 @@ def test_a_result_that_cannot_be_stored_ends_the_job_and_says_so(penstock, task)
 
 
 @pytest.mark.proves("ENQ-01", "ENQ-02", "ENQ-08", "JOB-01", "JOB-02")
-def test_an_enqueue_writes_a_queued_job_and_runs_nothing(penstock):
+def test_an_enqueue_writes_a_queued_job_and_runs_nothing(haulwright):
     handle = broken.enqueue()
 
     assert handle.created
     assert handle.state() == State.QUEUED
-    assert [job.id for job in penstock.all_enqueued()] == [handle.id]
+    assert [job.id for job in haulwright.all_enqueued()] == [handle.id]
 
 
-def test_a_job_that_did_not_succeed_has_no_result_but_a_reason(penstock):
+def test_a_job_that_did_not_succeed_has_no_result_but_a_reason(haulwright):
     tried, given_up, skipped = broken.enqueue(), hopeless.enqueue(), needless.enqueue()
-    penstock.drain()
+    haulwright.drain()
 
-    with pytest.raises(JobFailed, match=r"is dead: no luck\. See it with: penstock job show") as failure:
+    with pytest.raises(JobFailed, match=r"is dead: no luck\. See it with: haulwright job show") as failure:
         tried.result()
     assert failure.value.reason == "attempts_exhausted"
     assert failure.value.error == {"class": "ValueError", "code": "value_error", "message": "no luck"}
@@ -128,30 +128,30 @@ def test_a_job_that_did_not_succeed_has_no_result_but_a_reason(penstock):
 def test_waiting_for_a_result_ends_at_its_time_limit():
     handle = price.enqueue("A1")
 
-    with pytest.raises(ResultTimeout, match=r"is still queued after 0\.02 s.*penstock job why"):
+    with pytest.raises(ResultTimeout, match=r"is still queued after 0\.02 s.*haulwright job why"):
         handle.result(0.02)
 
 
-def test_a_result_is_seen_when_somebody_else_makes_it(penstock):
+def test_a_result_is_seen_when_somebody_else_makes_it(haulwright):
     handle = price.enqueue("A1")
-    somebody = threading.Thread(target=penstock.drain)
+    somebody = threading.Thread(target=haulwright.drain)
     somebody.start()
 
     assert handle.result(10).sku == "A1"
     somebody.join()
 
 
-def test_the_doors_for_the_event_loop_do_the_same(penstock):
+def test_the_doors_for_the_event_loop_do_the_same(haulwright):
     async def story() -> tuple[str, str, Price, str]:
         handle = await price.aenqueue("A1")
         queued = await handle.astate()
-        await penstock.adrain()
+        await haulwright.adrain()
         return handle.id, queued, await handle.aresult(0), (await handle.ajob()).state
 
     job_id, queued, result, after = asyncio.run(story())
 
     assert (queued, result.sku, after) == ("queued", "A1", "succeeded")
-    assert penstock.all_enqueued()[0].id == job_id
+    assert haulwright.all_enqueued()[0].id == job_id
 
 
 def test_waiting_on_the_event_loop_ends_at_its_time_limit_too():
@@ -179,7 +179,7 @@ def test_a_plain_name_on_the_event_loop_is_refused_with_the_right_one(door, inst
     async def story() -> None:
         door(handle)
 
-    with pytest.raises(WrongDoor) as refusal:
+    with pytest.raises(BlockingCall) as refusal:
         asyncio.run(story())
     assert refusal.value.hint == instead
 
@@ -196,4 +196,4 @@ def test_an_unknown_task_is_refused_with_the_nearest_name():
     with pytest.raises(UnknownTask, match="Did you mean 'report'"):
         app.find("raport")
     with pytest.raises(UnknownTask, match="Known are: none"):
-        Penstock().find("price")
+        Haulwright().find("price")

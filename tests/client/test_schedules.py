@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from penstock import Penstock
-from penstock.errors import InvalidPayload, InvalidValue
+from haulwright import Haulwright
+from haulwright.errors import InvalidPayload, InvalidValue
 
-app = Penstock()
+app = Haulwright()
 
 
 @app.task()
@@ -23,9 +23,9 @@ def scrape_one(sku: str) -> str:
 
 
 @pytest.fixture
-def fresh() -> Penstock:
+def fresh() -> Haulwright:
     """An app without schedules, with the tasks of this file."""
-    other = Penstock()
+    other = Haulwright()
     other.tasks.update(app.tasks)
     return other
 
@@ -81,7 +81,7 @@ def test_two_schedules_cannot_share_a_name(fresh):
 
 @pytest.mark.proves("SL-03")
 def test_a_due_slot_makes_one_job_with_the_schedules_arguments_and_tenant(bench):
-    own = Penstock()
+    own = Haulwright()
 
     @own.task(name="scrape")
     def scrape(sku: str) -> str:

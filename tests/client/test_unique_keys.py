@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from penstock import Penstock, UniqueBy
-from penstock.errors import DuplicateMismatch
+from haulwright import Haulwright, UniqueBy
+from haulwright.errors import DuplicateMismatch
 
-app = Penstock()
+app = Haulwright()
 
 
 @app.task(unique="sku")

@@ -7,18 +7,20 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from penstock import Concurrency, Context, Penstock, Retry, UniqueBy
-from penstock.clock import SECOND
-from penstock.engine.ids import new_id
-from penstock.errors import InvalidValue, Refused
-from penstock.testing.bench import START
+from haulwright import Concurrency, Context, Haulwright, Retry, UniqueBy
+from haulwright.clock import SECOND
+from haulwright.engine.ids import new_id
+from haulwright.errors import InvalidValue, Refused
+from haulwright.testing.harness import START
 
-app = Penstock()
+app = Haulwright()
 DAY = 86400 * SECOND
 MIDNIGHT = int(START.timestamp()) * SECOND
 
 
-@app.task(queue="shop", priority=5, tags=["price"], timeout="2 min", lease="10 min", retry=Retry(3), facts=["sku"])
+@app.task(
+    queue="shop", priority=5, tags=["price"], timeout="2 min", lease="10 min", retry=Retry(3), event_fields=["sku"]
+)
 def work(sku: str) -> None: ...
 
 
@@ -38,28 +40,28 @@ def grandchild() -> None: ...
 
 
 @pytest.fixture(autouse=True)
-def on_the_bench(penstock):
-    penstock.use(app)
+def on_the_bench(haulwright):
+    haulwright.use(app)
 
 
-def lease_of(penstock, queue):
-    (lease,) = penstock.store.leases.claim(new_id(), [queue])
+def lease_of(haulwright, queue):
+    (lease,) = haulwright.store.leases.claim(new_id(), [queue])
     return lease
 
 
 @pytest.mark.proves("JOB-03")
-def test_a_job_has_the_options_of_its_task(penstock):
+def test_a_job_has_the_options_of_its_task(haulwright):
     job = work.enqueue("A1").job()
 
     assert (job.queue, job.priority, job.max_attempts, job.tenant) == ("shop", 5, 3, "default")
-    assert (json.loads(job.tags), json.loads(job.facts)) == (["price"], {"sku": "A1"})
+    assert (json.loads(job.tags), json.loads(job.event_fields)) == (["price"], {"sku": "A1"})
     assert (job.run_at, job.deadline_at, job.correlation_id) == (MIDNIGHT, MIDNIGHT + 7 * DAY, None)
-    assert lease_of(penstock, "shop").lease_us == 600 * SECOND
+    assert lease_of(haulwright, "shop").lease_us == 600 * SECOND
     assert patient.enqueue().job().deadline_at is None
 
 
 @pytest.mark.proves("ENQ-01", "LG-05")
-def test_a_call_may_say_otherwise(penstock):
+def test_a_call_may_say_otherwise(haulwright):
     call = work.using(
         tenant="acme",
         queue="fast",
@@ -74,27 +76,27 @@ def test_a_call_may_say_otherwise(penstock):
     assert (job.tenant, job.queue, job.priority, job.correlation_id) == ("acme", "fast", -7, "req-1")
     assert job.deadline_at == MIDNIGHT + 3600 * SECOND
     assert json.loads(job.tags) == ["a", "price", "été"]
-    assert lease_of(penstock, "fast").timeout_us == 5 * SECOND
+    assert lease_of(haulwright, "fast").timeout_us == 5 * SECOND
 
 
 @pytest.mark.proves("JOB-11")
-def test_a_delayed_job_runs_not_before_its_time(penstock):
+def test_a_delayed_job_runs_not_before_its_time(haulwright):
     later = work.using(delay="90 s").enqueue("A1")
     noon = datetime(2024, 1, 1, 13, 0, tzinfo=timezone(timedelta(hours=1)))
     at_noon = work.using(run_at=noon).enqueue("B2")
 
-    assert (penstock.drain(), later.job().run_at) == (0, MIDNIGHT + 90 * SECOND)
-    penstock.advance("90 s")
-    assert (penstock.drain(), later.state()) == (1, "succeeded")
-    penstock.freeze(datetime(2024, 1, 1, 12, 0, tzinfo=UTC))
-    assert (penstock.drain(), at_noon.state()) == (1, "succeeded")
+    assert (haulwright.drain(), later.job().run_at) == (0, MIDNIGHT + 90 * SECOND)
+    haulwright.advance("90 s")
+    assert (haulwright.drain(), later.state()) == (1, "succeeded")
+    haulwright.freeze(datetime(2024, 1, 1, 12, 0, tzinfo=UTC))
+    assert (haulwright.drain(), at_noon.state()) == (1, "succeeded")
 
 
 @pytest.mark.proves("CLM-02")
-def test_a_higher_priority_runs_first(penstock):
+def test_a_higher_priority_runs_first(haulwright):
     low, high = work.using(priority=-1).enqueue("A1"), work.using(priority=90).enqueue("A1")
 
-    penstock.drain(limit=1)
+    haulwright.drain(limit=1)
 
     assert (low.state(), high.state()) == ("queued", "succeeded")
 
@@ -112,11 +114,11 @@ def test_a_job_planned_twice_under_one_key_is_made_once(bench):
     assert first.job().job_key == "doc-1"
 
 
-def test_a_deadline_passes_for_a_job_that_nobody_runs(penstock):
+def test_a_deadline_passes_for_a_job_that_nobody_runs(haulwright):
     handle = work.using(deadline="1 h", delay="30 min").enqueue("A1")
 
-    penstock.advance("2 h")
-    assert penstock.drain() == 0
+    haulwright.advance("2 h")
+    assert haulwright.drain() == 0
 
     assert (handle.state(), handle.job().reason) == ("dead", "deadline")
 
@@ -143,12 +145,12 @@ def test_a_deadline_passes_for_a_job_that_nobody_runs(penstock):
         ({"tags": ["x" * 65]}, "tags"),
     ],
 )
-def test_a_call_that_makes_no_sense_is_refused_before_anything_is_written(penstock, options, what):
+def test_a_call_that_makes_no_sense_is_refused_before_anything_is_written(haulwright, options, what):
     with pytest.raises(InvalidValue) as refusal:
         work.using(**options).enqueue("A1")
 
     assert refusal.value.what == what
-    assert penstock.all_enqueued() == []
+    assert haulwright.all_enqueued() == []
 
 
 @pytest.mark.parametrize(
@@ -172,7 +174,7 @@ def test_a_call_that_makes_no_sense_is_refused_before_anything_is_written(pensto
     ],
 )
 def test_a_task_that_makes_no_sense_is_refused_when_it_is_declared(options):
-    other = Penstock()
+    other = Haulwright()
 
     def scrape(sku: str) -> None: ...
 
@@ -182,7 +184,7 @@ def test_a_task_that_makes_no_sense_is_refused_when_it_is_declared(options):
 
 
 def test_two_functions_cannot_share_the_name_of_a_task():
-    other = Penstock()
+    other = Haulwright()
 
     @other.task(name="sync")
     def one() -> None: ...
@@ -194,29 +196,29 @@ def test_two_functions_cannot_share_the_name_of_a_task():
 
 
 @pytest.mark.proves("TN-02", "LG-05")
-def test_the_jobs_of_a_run_belong_to_its_tenant_and_its_story(penstock):
+def test_the_jobs_of_a_run_belong_to_its_tenant_and_its_story(haulwright):
     first = parent.using(tenant="acme").enqueue()
-    penstock.drain()
-    inherited, said = penstock.all_enqueued(grandchild)
+    haulwright.drain()
+    inherited, said = haulwright.all_enqueued(grandchild)
 
     assert (inherited.tenant, inherited.correlation_id) == ("acme", first.id)
     assert (said.tenant, said.correlation_id) == ("globex", "other")
 
 
-def test_a_correlation_id_is_handed_on_from_job_to_job(penstock):
-    parent_of_all = Penstock()
+def test_a_correlation_id_is_handed_on_from_job_to_job(haulwright):
+    parent_of_all = Haulwright()
 
     @parent_of_all.task(name="hand_on")
     def hand_on(depth: int) -> None:
         if depth:
             hand_on.enqueue(depth - 1)
 
-    penstock.use(parent_of_all)
+    haulwright.use(parent_of_all)
     hand_on.using(correlation_id="req-7").enqueue(3)
-    penstock.drain()
+    haulwright.drain()
 
-    assert {job.correlation_id for job in penstock.all_enqueued(hand_on)} == {"req-7"}
-    assert len(penstock.all_enqueued(hand_on)) == 4
+    assert {job.correlation_id for job in haulwright.all_enqueued(hand_on)} == {"req-7"}
+    assert len(haulwright.all_enqueued(hand_on)) == 4
 
 
 def test_many_jobs_are_written_at_once_and_each_has_its_handle(bench):
@@ -241,6 +243,6 @@ def test_uniqueness_holds_inside_a_batch(bench):
 
 def test_a_call_of_another_app_or_with_a_connection_of_its_own_is_refused():
     with pytest.raises(InvalidValue, match="belongs to another app"):
-        Penstock().enqueue_many([work.call("A1")])
+        Haulwright().enqueue_many([work.call("A1")])
     with pytest.raises(Refused, match="enqueue_many"):
         work.using(connection=object()).call("A1")

@@ -9,9 +9,9 @@ from itertools import pairwise
 
 import pytest
 
-from penstock.engine import ids
-from penstock.engine.ids import is_id, new_id, time_of
-from penstock.errors import InvalidValue
+from haulwright.engine import ids
+from haulwright.engine.ids import is_id, new_id, time_of
+from haulwright.errors import InvalidValue
 
 
 def test_an_id_is_a_uuid_of_version_7_in_its_usual_form():
@@ -53,7 +53,7 @@ def test_threads_never_get_the_same_place_in_the_order():
 
 def test_a_forked_child_makes_other_ids_than_its_parent():
     script = (
-        "import os; from penstock.engine import ids; ids.new_id(); end, start = os.pipe();\n"
+        "import os; from haulwright.engine import ids; ids.new_id(); end, start = os.pipe();\n"
         "rest = lambda: [ids.new_id()[-17:] for _ in range(300)]\n"
         "if os.fork() == 0: os.write(start, '\\n'.join(rest()).encode()); os._exit(0)\n"
         "os.wait(); print(len(set(os.read(end, 65536).decode().split()) & set(rest())))"

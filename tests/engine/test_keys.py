@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.engine.keys import JobKey, digest, effect_key, job_key, op_key
-from penstock.errors import InvalidPayload, InvalidValue
+from haulwright.engine.keys import JobKey, digest, effect_key, job_key, op_key
+from haulwright.errors import InvalidPayload, InvalidValue
 
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "keys.json").read_text("utf-8"))["vectors"]
 JOB = job_key("w-123", "a-456", "https://example.org/")
@@ -18,7 +18,7 @@ some_text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=
 
 
 def key_of(kind, *rest):
-    """The key that Penstock gives to the parts of a published vector."""
+    """The key that Haulwright gives to the parts of a published vector."""
     if kind == "job":
         return job_key(*rest)
     if kind == "op":
@@ -36,7 +36,7 @@ def test_a_published_key_never_changes(vector):
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["about"])
 def test_a_published_key_follows_from_the_recipe_alone(vector):
     text = json.dumps(vector["parts"], ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    assert hashlib.sha256(b"penstock-key-1\n" + text.encode("utf-8")).hexdigest() == vector["key"]
+    assert hashlib.sha256(b"haulwright-key-1\n" + text.encode("utf-8")).hexdigest() == vector["key"]
 
 
 def test_published_keys_are_all_different():

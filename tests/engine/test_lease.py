@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.engine.job import Lease
-from penstock.engine.lease import had_neighbours
-from penstock.engine.outcome import Died, Failure
-from penstock.engine.retry import Retry
-from penstock.engine.settlement import Finish, PutBack, resolve, resolve_loss
-from penstock.engine.transitions import State
+from haulwright.engine.job import Lease
+from haulwright.engine.lease import had_neighbours
+from haulwright.engine.outcome import Died, Failure
+from haulwright.engine.retry import Retry
+from haulwright.engine.settlement import Finish, PutBack, resolve, resolve_loss
+from haulwright.engine.transitions import State
 
 
 def a_lease(**words):

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.engine.payload import DEPTH_LIMIT, canonical, check, clip
-from penstock.errors import InvalidPayload
+from haulwright.engine.payload import DEPTH_LIMIT, canonical, check, clip
+from haulwright.errors import InvalidPayload
 
 LIMIT = 100_000
 

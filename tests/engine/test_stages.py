@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.engine.stages import DOCUMENTS, StageMachine
-from penstock.errors import IllegalStage, InvalidValue
+from haulwright.engine.stages import DOCUMENTS, StageMachine
+from haulwright.errors import IllegalStage, InvalidValue
 
 FORWARD = ["PLANNED", "HEAD_DONE", "RESUME_OK", "STREAMING", "FINALIZED"]
 FINAL = {"INDEXED", "DEDUPED", "SKIPPED_DUPLICATE", "FAILED"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.engine.transitions import ACTIVE, FINAL, TRANSITIONS, State, require
-from penstock.errors import IllegalTransition
+from haulwright.engine.transitions import ACTIVE, FINAL, TRANSITIONS, State, require
+from haulwright.errors import IllegalTransition
 
 
 @pytest.mark.proves("JOB-15")

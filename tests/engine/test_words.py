@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.engine.words import Rate, rate, seconds, spell, us
-from penstock.errors import InvalidValue
+from haulwright.engine.durations import Rate, rate, seconds, spell, us
+from haulwright.errors import InvalidValue
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from penstock.engine.job import DEFAULT_LEASE_SECONDS
-from penstock.runtime.threads import LOST_THREADS_EXIT
+from haulwright.engine.job import DEFAULT_LEASE_SECONDS
+from haulwright.runtime.threads import LOST_THREADS_EXIT
 from proof.faults.crew import Crew
 from proof.faults.drain import drain_under
 from proof.faults.hazards import ENDLESS_ATTEMPTS, POISON_ATTEMPTS
@@ -46,14 +46,14 @@ def test_a_server_that_is_away_while_a_worker_starts_costs_nothing_but_time(serv
 
     told, fate = [], Fate()
     (job,) = served_work.enqueue(served_work.note, range(1))
-    logging.getLogger("penstock.worker").addHandler(fate)
-    with caplog.at_level(logging.INFO, "penstock.worker"):
+    logging.getLogger("haulwright.worker").addHandler(fate)
+    with caplog.at_level(logging.INFO, "haulwright.worker"):
         try:
             assert served_work.app.run_worker(until_empty=True) == 1
         finally:
-            logging.getLogger("penstock.worker").removeHandler(fate)
+            logging.getLogger("haulwright.worker").removeHandler(fate)
 
-    assert served_work.app.desk().get(job).state == "succeeded"
+    assert served_work.app.operations().jobs.get(job).state == "succeeded"
     assert "start: the database is in trouble" in told
 
 

@@ -8,8 +8,8 @@ from math import ceil
 
 import pytest
 
-from penstock.engine.ids import new_id
-from penstock.stores.claiming import Turn
+from haulwright.engine.ids import new_id
+from haulwright.stores.claim_cursor import ClaimCursor
 from proof.simulation.__main__ import failure
 from proof.simulation.campaign import run_seed
 from proof.support.afterlife import VERBS
@@ -29,6 +29,8 @@ POINTS = (
     Point("effect", "effect: in the function, after it acted"),
     Point("commit", "before the commit of effects.settle", nth=2),
     Point("slot", "after jobs.enqueue", work="slot"),
+    Point("join", "after the commit of joins.wait_for", work="joining"),
+    Point("end of a joined job", "before joins.wake_parents", work="joining"),
     Point("park", "before the commit of sources.park", work="governed"),
     Point("leave", "after the commit of sources.leave", work="governed"),
 )
@@ -92,7 +94,8 @@ def test_every_statement_by_which_a_worker_changes_something_has_its_kill_points
         work.prepare()
         work.keep_schedule()
         work.app.declare_schedules()
-        for task in (work.pipeline, work.settling, work.failing, work.snoozing, work.governed, work.governed):
+        tasks = (work.pipeline, work.settling, work.failing, work.snoozing, work.joining, work.governed, work.governed)
+        for task in tasks:
             work.enqueue(task, range(1))
         work.app.store.leases.claim(new_id(), ["default"], 1)  # by a worker that nobody hears of again
         site.clock.advance(300)
@@ -112,7 +115,7 @@ def test_schedulers_at_once_open_each_slot_once(database_url, tmp_path):
         with schedulers(site, 3):
             for moment in due:
                 site.clock.set(moment)
-                wait_until(lambda moment=moment: work.app.store.schedules.next_due() > moment)
+                wait_until(lambda moment=moment: work.app.store.schedules.next_due().at > moment)
         facts = Facts.read(work.app.store)
 
     assert check(Evidence(facts, due_slots={"all": set(due)}, drained=False)).wrong == []
@@ -124,7 +127,7 @@ def test_every_tenant_is_served_within_one_round_whatever_is_parked(database_url
     with closing(site.open_store()) as store:
         fill(store, 3_000, batch=1, tenant=f"'t' || (n % {tenants})", run_at=START)
         fill(store, 5_000, batch=2, tenant=f"'t' || (n % {tenants})", run_at=START + HOUR, rank=-100)
-        turn, worker, served = Turn(), new_id(), set()
+        turn, worker, served = ClaimCursor(), new_id(), set()
 
         for _ in range(ceil(tenants / batch)):
             served |= {lease.tenant for lease in store.leases.claim(worker, ["default"], batch, turn)}

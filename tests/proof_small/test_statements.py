@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.clock import SECOND
-from penstock.engine.lease import RunAgain, after_loss
-from penstock.engine.outcome import Bury, Done, RetryLater
-from penstock.engine.schedule import Disposition, Opening, ScheduleSpec, plan
-from penstock.engine.settlement import RELEASE, Settlement
-from penstock.engine.transitions import State
-from penstock.errors import NotFound
-from penstock.stores.books import book
+from haulwright.clock import SECOND
+from haulwright.engine.lease import RunAgain, after_loss
+from haulwright.engine.outcome import Bury, Done, RetryLater
+from haulwright.engine.schedule import Disposition, Opening, ScheduleSpec, plan
+from haulwright.engine.settlement import RELEASE, Settlement
+from haulwright.engine.transitions import State
+from haulwright.errors import NotFound
+from haulwright.stores.books import book
 from tests.stores.scenes import (
     BOOM,
     MINUTE,
@@ -39,8 +39,8 @@ VERBS = {
 def run(store, entry, **params):
     """Run one statement of a book, as it stands, in a transaction of its own."""
     noun, _, name = entry.partition(".")
-    statement = book("penstock.stores", store.database.dialect, noun)[name]
-    return store.database.transact(lambda connection: connection.all(statement, {"now": START, **params}))
+    statement = book("haulwright.stores", store.database.dialect, noun)[name]
+    return store.database.transact(lambda connection: connection.run(statement, {"now": START, **params}))
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -71,11 +71,11 @@ def test_a_permit_is_freed_under_its_own_fence_alone(store, clock, worker, make_
     stale = claim_one(store, worker)
     lose(store, clock)
     current = claim_one(store, worker)
-    freed = book("penstock.stores", store.database.dialect, "jobs")["free_permits"]
+    freed = book("haulwright.stores", store.database.dialect, "jobs")["free_permits"]
 
     def free(lease):
         columns = {"id": [job.id], "fence": [lease.fence]}
-        return store.database.transact(lambda connection: connection.each(freed, columns, {}))
+        return store.database.transact(lambda connection: connection.run_batch(freed, columns, {}))
 
     assert free(stale) == []
     assert free(current) == [("k",)]
@@ -86,7 +86,7 @@ def test_a_number_of_a_permit_has_one_holder(store, worker, make_job):
     other = make_job()
     claim_one(store, worker)
     mark = "?" if store.database.dialect == "sqlite" else "%s"
-    sql = f"insert into penstock_permits values ('k', 1, {mark}, 1, 0)"  # noqa: S608 - a mark, not a value
+    sql = f"insert into haulwright_permits values ('k', 1, {mark}, 1, 0)"  # noqa: S608 - a mark, not a value
 
     with pytest.raises(Exception, match=r"(?i)unique"):
         store.database.transact(lambda connection: connection.execute(sql, (other.id,)))
@@ -139,10 +139,10 @@ def test_a_sweep_does_not_touch_what_another_sweep_holds(store, open_store, cloc
         pytest.skip("SQLite has one writer, so there are never two sweeps at once")
     claim_one(store, worker)
     clock.advance(121)
-    stale = book("penstock.stores", "postgres", "jobs")["stale"]
+    stale = book("haulwright.stores", "postgres", "jobs")["stale"]
 
     def hold_and_sweep(connection):
-        held = connection.all(stale, {"now": clock.now(), "limit": 10})
+        held = connection.run(stale, {"now": clock.now(), "limit": 10})
         return [row[0] for row in held], ids(open_store().leases.reap())
 
     assert store.database.transact(hold_and_sweep) == ([a_job.id], [])

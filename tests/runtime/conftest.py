@@ -9,44 +9,44 @@ from pathlib import Path
 
 import pytest
 
-from penstock import Penstock
-from penstock.runtime.options import Options
-from penstock.runtime.worker import Worker
-from penstock.settings import Settings
-from penstock.stores import migrations
-from penstock.stores.opening import open_database
-from penstock.testing.bench import Bench
+from haulwright import Haulwright
+from haulwright.runtime.options import WorkerOptions
+from haulwright.runtime.worker import Worker
+from haulwright.settings import Settings
+from haulwright.stores import migrations
+from haulwright.stores.connect import open_database
+from haulwright.testing.harness import Harness
 
 
 @pytest.fixture
-def bench(database_url: str, tmp_path: Path) -> Iterator[Bench]:
+def bench(database_url: str, tmp_path: Path) -> Iterator[Harness]:
     """An empty database of each kind, by a clock that only the test moves."""
-    with closing(Bench(database_url, tmp_path)) as bench:
+    with closing(Harness(database_url, tmp_path)) as bench:
         yield bench
 
 
 @pytest.fixture
-def app(database_url: str) -> Iterator[Penstock]:
+def app(database_url: str) -> Iterator[Haulwright]:
     """An app on an empty database of each kind, by that database's clock."""
     with closing(open_database(database_url)) as database:
         migrations.migrate(database)
-    with closing(Penstock(database_url)) as app:
+    with closing(Haulwright(database_url)) as app:
         yield app
 
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     """The defaults, with sweeps that a test can wait for."""
-    return Settings.load({"PENSTOCK_STALE_CHECK_INTERVAL_SECONDS": "0.2"}, tmp_path)
+    return Settings.load({"HAULWRIGHT_STALE_CHECK_INTERVAL_SECONDS": "0.2"}, tmp_path)
 
 
 @pytest.fixture
-def start_worker(app: Penstock, settings: Settings) -> Iterator[Callable[..., Worker]]:
+def start_worker(app: Haulwright, settings: Settings) -> Iterator[Callable[..., Worker]]:
     """Run a worker on a thread of its own; it is stopped at the end."""
     running: list[tuple[Worker, threading.Thread]] = []
 
-    def start(of: Penstock = app, **options: object) -> Worker:
-        worker = Worker(of, Options(**{"poll_interval": 0.05, "grace": 0.0, **options}), settings)
+    def start(of: Haulwright = app, **options: object) -> Worker:
+        worker = Worker(of, WorkerOptions(**{"poll_interval": 0.05, "grace": 0.0, **options}), settings)
         thread = threading.Thread(target=worker.run)
         thread.start()
         running.append((worker, thread))

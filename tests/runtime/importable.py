@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 
-from penstock import Context, Penstock
-from penstock.errors import LeaseLost
+from haulwright import Context, Haulwright
+from haulwright.errors import LeaseLost
 
-app = Penstock()
+app = Haulwright()
 told: list[str] = []
 
 

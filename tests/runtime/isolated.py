@@ -6,9 +6,9 @@ import ctypes
 import os
 import sys
 
-from penstock import Context, Penstock, Retry
+from haulwright import Context, Haulwright, Retry
 
-app = Penstock()
+app = Haulwright()
 
 
 @app.task(isolation="process", retry=Retry(2, base=0, jitter=0))
@@ -21,6 +21,23 @@ def where(ctx: Context) -> int:
 async def awhere(ctx: Context) -> int:
     await ctx.aprogress(1)
     return os.getpid()
+
+
+@app.task()
+def anybody(n: int) -> int:
+    return n
+
+
+@app.task(isolation="process")
+def gather(ctx: Context, count: int) -> int:
+    parts = ctx.enqueue_many("parts", [anybody.call(n) for n in range(count)])
+    return sum(outcome.value() for outcome in ctx.join(parts))
+
+
+@app.task()
+async def agather(ctx: Context, count: int) -> int:
+    parts = await ctx.aenqueue_many("parts", [anybody.call(n) for n in range(count)])
+    return sum(outcome.value() for outcome in await ctx.ajoin(parts))
 
 
 @app.task(isolation="process", retry=Retry(1))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from penstock import Context, Penstock, Principal, Retry, Tx
-from penstock.engine.payload import RESULT_LIMIT_BYTES
-from penstock.errors import WrongDoor
+from haulwright import Context, Haulwright, Principal, Retry, Tx
+from haulwright.engine.payload import RESULT_LIMIT_BYTES
+from haulwright.errors import BlockingCall
 
-app = Penstock()
+app = Haulwright()
 ADMIN = Principal.admin("root")
 RETRY = Retry(4, base="1 min", jitter=0)
 calls: list[str] = []
@@ -88,7 +88,7 @@ def test_the_rows_are_there_once_however_often_the_job_runs(bench):
 
     assert (handle.result(0), calls, prices(bench)) == ("a1", ["A1"], ["A1"])
     assert len(bench.all_enqueued(alert)) == 1
-    assert [(e.name, e.kind, e.state) for e in app.desk(ADMIN).effects(handle.id)] == [
+    assert [(e.name, e.kind, e.state) for e in app.operations(ADMIN).effects.of_job(handle.id).rows] == [
         ("commit:save", "commit", "done")
     ]
 
@@ -127,7 +127,11 @@ def test_a_function_that_raises_leaves_nothing_behind(bench):
     handle = refused.enqueue("A1")
     bench.drain()
 
-    assert (prices(bench), bench.all_enqueued(alert), app.desk(ADMIN).effects(handle.id)) == ([], [], [])
+    assert (prices(bench), bench.all_enqueued(alert), app.operations(ADMIN).effects.of_job(handle.id).rows) == (
+        [],
+        [],
+        [],
+    )
     assert handle.job().error_message == "no"
 
 
@@ -139,5 +143,5 @@ def test_a_result_that_is_too_large_for_a_job_does_not_settle_it(bench):
 
 
 def test_a_commit_takes_a_plain_function(bench):
-    with pytest.raises(WrongDoor, match="Make it a plain def"):
+    with pytest.raises(BlockingCall, match="Make it a plain def"):
         bench.run_inline(awaits)

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from penstock import Context, Penstock, Principal, Retry
-from penstock.engine.payload import EFFECT_INLINE_LIMIT_BYTES, EFFECT_LIMIT_BYTES
-from penstock.errors import EffectMismatch, InvalidPayload, ResultTooLarge, WrongDoor
+from haulwright import Context, Haulwright, Principal, Retry
+from haulwright.engine.payload import EFFECT_INLINE_LIMIT_BYTES, EFFECT_LIMIT_BYTES
+from haulwright.errors import BlockingCall, EffectMismatch, InvalidPayload, ResultTooLarge
 
-app = Penstock()
+app = Haulwright()
 ADMIN = Principal.admin("root")
 seen: list[Any] = []
 
@@ -124,7 +124,7 @@ def test_a_retry_gets_the_recorded_result_and_does_not_call_again(bench, task):
 
     assert handle.result(0) == Payment(7, datetime(2024, 1, 1, tzinfo=UTC))
     assert (seen, handle.job().attempts) == ([7], 2)
-    (effect,) = app.desk(ADMIN).effects(handle.id)
+    (effect,) = app.operations(ADMIN).effects.of_job(handle.id).rows
     assert (effect.name, effect.kind, effect.state, effect.fence) == ("pay", "effect", "done", 1)
     assert json.loads(effect.result) == {"order": 7, "at": "2024-01-01T00:00:00Z"}
 
@@ -137,7 +137,7 @@ def test_an_interrupted_effect_that_happened_is_adopted(bench, task):
         bench.drain()
     job = run_to_the_end(bench, handle)
 
-    key = app.desk(ADMIN).effects(handle.id)[0].key
+    key = app.operations(ADMIN).effects.of_job(handle.id).rows[0].key
     assert (job.state, seen) == ("succeeded", [99, key])
     assert handle.result(0).order == 99
 
@@ -146,9 +146,9 @@ def test_an_interrupted_effect_that_did_not_happen_is_done_under_the_same_key(be
     handle = recovering.enqueue(7)
     with bench.crash(recovering, before="pay"):
         bench.drain()
-    intent = app.desk(ADMIN).effects(handle.id)[0]
+    intent = app.operations(ADMIN).effects.of_job(handle.id).rows[0]
     run_to_the_end(bench, handle)
-    (done,) = app.desk(ADMIN).effects(handle.id)
+    (done,) = app.operations(ADMIN).effects.of_job(handle.id).rows
 
     assert (intent.state, done.state, done.key, done.tries) == ("intent", "done", intent.key, 2)
     assert seen == [intent.key, 7]
@@ -162,7 +162,7 @@ def test_an_interrupted_effect_without_a_way_to_look_is_repeated_under_the_same_
     job = run_to_the_end(bench, handle)
 
     assert (job.state, seen) == ("succeeded", [7, 7])
-    assert len(app.desk(ADMIN).effects(handle.id)) == 1
+    assert len(app.operations(ADMIN).effects.of_job(handle.id).rows) == 1
 
 
 def unknown_effect(bench):
@@ -172,7 +172,7 @@ def unknown_effect(bench):
         bench.drain()
     job = run_to_the_end(bench, handle)
     assert (job.state, job.reason, seen) == ("dead", "effect_unknown", [7])
-    (effect,) = app.desk(ADMIN).effects(handle.id)
+    (effect,) = app.operations(ADMIN).effects.of_job(handle.id).rows
     assert effect.state == "unknown"
     return handle, effect.key
 
@@ -181,9 +181,9 @@ def unknown_effect(bench):
 def test_an_at_most_once_effect_that_was_interrupted_waits_for_a_person(bench):
     handle, key = unknown_effect(bench)
 
-    names = [event.name for event in app.desk(ADMIN).timeline(handle.id)]
+    names = [event.name for event in app.operations(ADMIN).jobs.timeline(handle.id).rows]
     assert "effect.unknown" in names
-    assert f"penstock effect resolve {key}" in handle.job().error_message
+    assert f"haulwright effect resolve {key}" in handle.job().error_message
 
 
 @pytest.mark.parametrize(("happened", "payments"), [(True, [7]), (False, [7, 7])])
@@ -194,10 +194,10 @@ def test_what_a_person_found_out_lets_a_requeued_job_go_on(bench, happened, paym
     bench.store.effects.resolve(
         "default", key, happened=happened, result=result if happened else None, actor="ann", reason="asked the bank"
     )
-    successor = app.desk(ADMIN).requeue(handle.id)
+    successor = app.operations(ADMIN).dead_letters.requeue(handle.id)
     bench.drain()
 
-    assert app.desk(ADMIN).get(successor.id).result == "7"
+    assert app.operations(ADMIN).jobs.get(successor.id).result == "7"
     assert seen == payments
 
 
@@ -209,7 +209,7 @@ def test_a_recorded_result_whose_artefact_is_gone_is_made_again(bench):
     bench.drain()
 
     assert (handle.state(), seen) == ("succeeded", ["write", "write"])
-    assert [effect.state for effect in app.desk(ADMIN).effects(handle.id)] == ["done"]
+    assert [effect.state for effect in app.operations(ADMIN).effects.of_job(handle.id).rows] == ["done"]
 
 
 def in_a_run(bench, body, **kwargs):
@@ -221,7 +221,7 @@ def in_a_run(bench, body, **kwargs):
     def odd(ctx: Context) -> Any:
         return body(ctx)
 
-    own = Penstock()
+    own = Haulwright()
     task = own.task(name="odd", **kwargs)(aodd if asyncio.iscoroutinefunction(body) else odd)
     bench.use(own)
     return bench.run_inline(task)
@@ -294,7 +294,7 @@ def test_a_result_without_a_json_form_ends_the_job_instead_of_repeating_the_effe
     def odd(ctx: Context) -> None:
         ctx.effect("odd", object)
 
-    own = Penstock()
+    own = Haulwright()
     task = own.task(name="odd")(odd)
     bench.use(own)
     handle = task.enqueue()
@@ -321,7 +321,7 @@ def test_the_plain_doors_are_refused_on_the_event_loop_before_anything_is_writte
             "astage": lambda: ctx.stage("x", None),
             "aprogress": lambda: ctx.progress(1),
         }.items():
-            with pytest.raises(WrongDoor, match=rf"Write: await ctx\.{door}"):
+            with pytest.raises(BlockingCall, match=rf"Write: await ctx\.{door}"):
                 act()
         return len(ctx.store.effects.of_job(ctx.job.tenant, ctx.job.job_key))
 
@@ -331,7 +331,7 @@ def test_the_plain_doors_are_refused_on_the_event_loop_before_anything_is_writte
 def test_an_asynchronous_function_is_refused_by_a_plain_effect_before_anything_is_written(bench):
     def body(ctx: Context) -> int:
         for given in ({"function": apay}, {"function": pay, "recover": alook_up}):
-            with pytest.raises(WrongDoor, match="Make the task async def"):
+            with pytest.raises(BlockingCall, match="Make the task async def"):
                 ctx.effect("pay", order=7, **given)
         return len(ctx.store.effects.of_job(ctx.job.tenant, ctx.job.job_key))
 
@@ -351,5 +351,5 @@ def test_a_task_can_tell_the_other_side_the_key_under_which_the_ledger_knows_its
     bench.advance("1 min")
     bench.drain()
 
-    (effect,) = app.desk(ADMIN).effects(handle.id)
+    (effect,) = app.operations(ADMIN).effects.of_job(handle.id).rows
     assert handle.result(0) == effect.key

@@ -6,11 +6,11 @@ import os
 
 import pytest
 
-from penstock import Penstock, PenstockError
-from penstock.engine.ids import new_id
-from penstock.engine.transitions import State
-from penstock.stores import migrations
-from penstock.stores.opening import open_database
+from haulwright import Haulwright, HaulwrightError
+from haulwright.engine.ids import new_id
+from haulwright.engine.transitions import State
+from haulwright.stores import migrations
+from haulwright.stores.connect import open_database
 from tests.runtime import isolated
 from tests.runtime.isolated import app
 
@@ -33,6 +33,18 @@ def test_an_isolated_task_runs_in_another_process_under_its_own_lease(moved, tas
 
     assert handle.result(0) != os.getpid()
     assert handle.job().progress is not None
+
+
+@pytest.mark.crash
+@pytest.mark.parametrize("task", [isolated.gather, isolated.agather], ids=["in a process", "on the event loop"])
+def test_more_jobs_wait_for_others_than_a_worker_can_run(moved, task):
+    """None of them holds the one place that the others need."""
+    handles = [task.enqueue(count) for count in (2, 3, 4)]
+
+    moved.run_worker(until_empty=True, concurrency=1)
+
+    assert [handle.result(0) for handle in handles] == [1, 3, 6]
+    assert [handle.job().attempts for handle in handles] == [1, 1, 1]
 
 
 @pytest.mark.crash
@@ -61,7 +73,7 @@ def test_a_task_that_takes_its_process_along_dies_alone_and_says_how(moved, task
 def test_a_job_whose_worker_died_under_it_runs_in_a_process_of_its_own(moved):
     suspect = isolated.anywhere.enqueue()
     moved.store.leases.claim(new_id(), ["default"])
-    run_out = "update penstock_jobs set lease_expires_at = 1"
+    run_out = "update haulwright_jobs set lease_expires_at = 1"
     moved.store.database.transact(lambda connection: connection.execute(run_out))
 
     moved.run_worker(until_empty=True, concurrency=1)
@@ -71,5 +83,5 @@ def test_a_job_whose_worker_died_under_it_runs_in_a_process_of_its_own(moved):
 
 
 def test_an_app_that_no_module_knows_cannot_be_sent_to_another_process():
-    with pytest.raises(PenstockError, match="found by name"):
-        Penstock().address()
+    with pytest.raises(HaulwrightError, match="found by name"):
+        Haulwright().address()

@@ -9,20 +9,20 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from penstock import Context, Penstock, Retry, Throttled, Tx
-from penstock.redaction import remember
-from penstock.runtime.report import JsonFormatter, TextFormatter
+from haulwright import Context, Haulwright, Retry, Throttled, Tx
+from haulwright.redaction import remember
+from haulwright.runtime.log_lines import JsonFormatter, TextFormatter
 
 CANARY = "tw33t-tw33t-canary"
 
 
 @pytest.fixture
 def lines() -> Iterator[Callable[[type[logging.Formatter]], list[str]]]:
-    """Everything that Penstock logs, in the form that is asked for."""
+    """Everything that Haulwright logs, in the form that is asked for."""
     records: list[logging.LogRecord] = []
     handler = logging.StreamHandler(io.StringIO())
     handler.emit = records.append  # type: ignore[method-assign] # kept, to be formatted as the test likes
-    log = logging.getLogger("penstock")
+    log = logging.getLogger("haulwright")
     before = log.level
     log.addHandler(handler)
     log.setLevel(logging.DEBUG)
@@ -32,9 +32,9 @@ def lines() -> Iterator[Callable[[type[logging.Formatter]], list[str]]]:
 
 
 @pytest.fixture
-def shop(sqlite_url) -> Iterator[Penstock]:
+def shop(sqlite_url) -> Iterator[Haulwright]:
     """Tasks that end in every way, each with a secret at hand."""
-    app = Penstock(sqlite_url)
+    app = Haulwright(sqlite_url)
 
     @app.task(retry=Retry(1))
     def leaks(ctx: Context) -> None:
@@ -97,7 +97,7 @@ def test_no_line_and_no_row_contains_a_secret(shop, lines, form):
     play(shop)
     told = lines(form)
 
-    rows = [str(job) for job in shop.desk().page().jobs]
+    rows = [str(job) for job in shop.operations().jobs.page().jobs]
     events = [str(event) for event in shop.store.events.latest(limit=1000)]
     assert any("Traceback" in line for line in told)
     assert [text for text in [*told, *rows, *events] if CANARY in text] == []
@@ -114,7 +114,7 @@ def test_lines_for_people_are_one_line_each_and_name_the_job(shop, lines):
 
 def test_a_line_for_programs_is_json_whatever_it_tells_and_hides_what_it_must():
     remember('se"cret value')
-    record = logging.LogRecord("penstock.x", logging.INFO, "", 0, 'said se"cret value', None, None)
+    record = logging.LogRecord("haulwright.x", logging.INFO, "", 0, 'said se"cret value', None, None)
     record.facts = {"tokens": 15, "note": 'token: 15 "x"', "all": ["password=abc", {"n": None}], "ratio": 0.5}
 
     line = json.loads(JsonFormatter().format(record))
@@ -126,7 +126,7 @@ def test_a_line_for_programs_is_json_whatever_it_tells_and_hides_what_it_must():
 
 @pytest.mark.proves("LG-03", "HB-07")
 def test_a_lease_that_is_taken_back_is_told(bench, lines):
-    app = Penstock()
+    app = Haulwright()
 
     @app.task(name="work")
     def work() -> None: ...

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from penstock import Context, Penstock, Principal, StageMachine, Tx
-from penstock.errors import LeaseLost
+from haulwright import Context, Haulwright, Principal, StageMachine, Tx
+from haulwright.errors import LeaseLost
 
-app = Penstock()
+app = Haulwright()
 ADMIN = Principal.admin("root")
 MACHINE = StageMachine("m", start="NEW", moves={"NEW": {"DONE"}}, final={"DONE"})
 meanwhile: list[Callable[[], object]] = []
@@ -64,7 +64,7 @@ def test_without_its_lease_a_run_changes_nothing(bench, verb):
     job = handle.job()
     written = bench.store.database.read(lambda connection: connection.execute("select * from written"))
     assert (job.state, job.losses, job.stage, job.progress, written) == ("queued", 1, None, None, [])
-    assert app.desk(ADMIN).effects(handle.id) == []
+    assert app.operations(ADMIN).effects.of_job(handle.id).rows == []
     assert refusals == [] if verb == "nothing" else [{"settle": "commit"}.get(verb, verb)]
     bench.drain()
     assert handle.result(0) == "second"

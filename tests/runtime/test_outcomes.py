@@ -7,13 +7,13 @@ import math
 
 import pytest
 
-from penstock import (
+from haulwright import (
     AuthFailed,
     Bury,
     Cancel,
     Cancelled,
     Done,
-    Penstock,
+    Haulwright,
     Permanent,
     Retry,
     Retryable,
@@ -21,11 +21,13 @@ from penstock import (
     Snooze,
     Throttled,
 )
-from penstock.clock import SECOND
-from penstock.engine.retry import BRANDS, PRICES, SYNCS
-from penstock.errors import DatabaseUnavailable, LeaseLost, TimedOut
+from haulwright.apps.brands.retry import COMPILE_RETRY as BRANDS
+from haulwright.apps.prices.retry import COLLECT_RETRY as PRICES
+from haulwright.apps.syncs.retry import SYNC_RETRY as SYNCS
+from haulwright.clock import SECOND
+from haulwright.errors import DatabaseUnavailable, LeaseLost, TimedOut
 
-app = Penstock()
+app = Haulwright()
 script: list[object] = []
 
 QUEUED, DEAD = "queued", "dead"

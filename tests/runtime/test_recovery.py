@@ -12,21 +12,21 @@ from pathlib import Path
 
 import pytest
 
-from penstock import Penstock
-from penstock.engine.ids import new_id
-from penstock.engine.transitions import State
-from penstock.runtime import identity
-from penstock.stores import migrations
-from penstock.stores.opening import open_database
+from haulwright import Haulwright
+from haulwright.engine.ids import new_id
+from haulwright.engine.transitions import State
+from haulwright.runtime import identity
+from haulwright.stores import migrations
+from haulwright.stores.connect import open_database
 from tests.runtime import importable
 from tests.runtime.waiting import eventually
 
 TASKS = """
     import sys, time
     from pathlib import Path
-    from penstock import Context, Penstock
+    from haulwright import Context, Haulwright
 
-    app = Penstock(sys.argv[1])
+    app = Haulwright(sys.argv[1])
 
     def note(n: int) -> None:
         with Path(sys.argv[2]).open("a") as notes:
@@ -66,13 +66,13 @@ def a_worker(folder: Path, url: str, *more: str) -> Iterator[subprocess.Popen[by
 
 
 def has_noted(app, handle):
-    return [effect.state for effect in app.desk().effects(handle.id)] == ["done"]
+    return [effect.state for effect in app.operations().effects.of_job(handle.id).rows] == ["done"]
 
 
 @pytest.mark.crash
 @pytest.mark.proves("SR-01", "SR-02", "SR-03", "SR-04", "CLM-14", "HB-13", "TS-05")
 def test_the_jobs_of_a_killed_process_come_back_at_once_and_those_of_a_live_one_do_not(url, tmp_path):
-    with closing(Penstock(url)) as app:
+    with closing(Haulwright(url)) as app:
 
         @app.task(lease="1 h")
         def work(n: int) -> int: ...
@@ -89,13 +89,15 @@ def test_the_jobs_of_a_killed_process_come_back_at_once_and_those_of_a_live_one_
         assert sorted((tmp_path / "notes").read_text().split()) == ["0", "1", "2"]
         (recovered,) = app.store.events.latest(name="worker.recovered")
         assert (recovered.data["jobs"], recovered.data["reason"]) == (3, "worker_startup_recovery")
-        (lost,) = [event for event in app.desk().timeline(handles[0].id) if event.name == "job.lease_expired"]
+        (lost,) = [
+            event for event in app.operations().jobs.timeline(handles[0].id).rows if event.name == "job.lease_expired"
+        ]
         assert lost.data["detected_by"] == "worker_startup_recovery"
 
 
 @pytest.mark.crash
 def test_a_job_that_was_alone_in_a_killed_process_pays_for_it_with_an_attempt(url, tmp_path):
-    with closing(Penstock(url)) as app:
+    with closing(Haulwright(url)) as app:
 
         @app.task(lease="1 h")
         def work(n: int) -> int: ...
@@ -111,11 +113,11 @@ def test_a_job_that_was_alone_in_a_killed_process_pays_for_it_with_an_attempt(ur
 
 @pytest.mark.proves("SR-05", "HB-02")
 def test_a_lease_that_ran_out_is_taken_back_before_the_first_claim(url, monkeypatch):
-    monkeypatch.setenv("PENSTOCK_DATABASE_URL", url)
+    monkeypatch.setenv("HAULWRIGHT_DATABASE_URL", url)
     with closing(importable.app) as app:
         handle = importable.late.enqueue()
         app.store.leases.claim(new_id(), ["default"])
-        run_out = "update penstock_jobs set lease_expires_at = 1"
+        run_out = "update haulwright_jobs set lease_expires_at = 1"
         app.store.database.transact(lambda connection: connection.execute(run_out))
 
         assert app.run_worker(once=True) == 1
@@ -124,14 +126,14 @@ def test_a_lease_that_ran_out_is_taken_back_before_the_first_claim(url, monkeypa
 
 def test_a_lease_that_is_renewed_as_soon_as_the_database_is_back_is_not_taken_by_a_worker_that_starts(url, monkeypatch):
     """A live worker could not renew while the database was away: the one that starts gives it a moment."""
-    with closing(Penstock(url)) as app:
+    with closing(Haulwright(url)) as app:
 
         @app.task(lease="1 h")
         def work() -> None: ...
 
         handle, looked, reap = work.enqueue(), threading.Event(), app.store.leases.reap
         (lease,) = app.store.leases.claim(new_id(), ["default"])
-        run_out = "update penstock_jobs set lease_expires_at = 1"
+        run_out = "update haulwright_jobs set lease_expires_at = 1"
         app.store.database.transact(lambda connection: connection.execute(run_out))
         monkeypatch.setattr(app.store.leases, "reap", lambda *said, **more: (reap(*said, **more), looked.set())[0])
         starting = threading.Thread(target=app.run_worker, kwargs={"once": True}, daemon=True)

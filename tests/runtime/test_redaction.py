@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from penstock.redaction import MASK, redact, remember
+from haulwright.redaction import MASK, redact, remember
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from contextlib import closing
 
 import pytest
 
-from penstock import Context, Retry
-from penstock.runtime.appetite import Appetite
+from haulwright import Context, Retry
+from haulwright.runtime.prefetch import Prefetch
 from tests.runtime import importable
 from tests.runtime.importable import until_told
 from tests.runtime.waiting import eventually
@@ -42,7 +42,7 @@ def test_a_cancel_ends_a_running_job(app, start_worker, name):
     start_worker()
     eventually(lambda: handle.state() == "running")
 
-    app.desk().cancel(handle.id, "not needed")
+    app.operations().jobs.cancel(handle.id, "not needed")
     eventually(lambda: handle.state() != "running")
 
     job = handle.job()
@@ -83,7 +83,7 @@ def test_a_time_out_of_the_tasks_own_is_not_its_time_limit(app):
 @pytest.fixture
 def by_name(database_url, monkeypatch):
     """An app that a child process finds by its name; closed after the workers that the test starts."""
-    monkeypatch.setenv("PENSTOCK_DATABASE_URL", database_url)
+    monkeypatch.setenv("HAULWRIGHT_DATABASE_URL", database_url)
     importable.told.clear()
     with closing(importable.app):
         yield importable
@@ -105,7 +105,7 @@ def test_a_run_that_lost_its_lease_is_told_and_its_result_is_discarded_and_count
 
 def test_a_job_that_is_cancelled_while_it_waits_in_hand_is_never_begun(app, start_worker, monkeypatch):
     begun: list[int] = []
-    monkeypatch.setattr(Appetite, "ahead", property(lambda _: 1))
+    monkeypatch.setattr(Prefetch, "ahead", property(lambda _: 1))
 
     @app.task(lease="1 s")
     def work(ctx: Context, n: int) -> None:
@@ -116,10 +116,10 @@ def test_a_job_that_is_cancelled_while_it_waits_in_hand_is_never_begun(app, star
     first, second = work.enqueue(0), work.enqueue(1)
     start_worker(concurrency=1)
     eventually(lambda: [first.state(), second.state()] == ["running", "running"])
-    app.desk().cancel(second.id)
+    app.operations().jobs.cancel(second.id)
     eventually(lambda: app.store.listing.get(second.id).cancel_reason is not None)
     time.sleep(0.4)  # two heartbeats: the worker knows by now
-    app.desk().cancel(first.id)
+    app.operations().jobs.cancel(first.id)
 
     eventually(lambda: [first.state(), second.state()] == ["cancelled", "cancelled"])
     assert begun == [0]

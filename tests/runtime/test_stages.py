@@ -7,11 +7,11 @@ import math
 
 import pytest
 
-from penstock import Context, Penstock, Permanent, Principal, Retry, Tx
-from penstock.engine.stages import DOCUMENTS
-from penstock.errors import IllegalStage, InvalidPayload
+from haulwright import Context, Haulwright, Permanent, Principal, Retry, Tx
+from haulwright.engine.stages import DOCUMENTS
+from haulwright.errors import IllegalStage, InvalidPayload
 
-app = Penstock()
+app = Haulwright()
 ADMIN = Principal.admin("root")
 reached: list[str] = []
 
@@ -86,7 +86,7 @@ def test_a_requeued_job_starts_a_generation_where_the_first_one_died_or_anew_aft
     bench.drain()
     reached.clear()
     for handle in (halfway, over):
-        app.desk(ADMIN).requeue(handle.id)
+        app.operations(ADMIN).dead_letters.requeue(handle.id)
     bench.drain()
 
     assert reached == ["HEAD_DONE", "SKIPPED_DUPLICATE"]

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from penstock.runtime.supervisor import Supervisor
-from penstock.runtime.threads import LOST_THREADS_EXIT
+from haulwright.runtime.supervisor import Supervisor
+from haulwright.runtime.threads import LOST_THREADS_EXIT
 from tests.runtime.waiting import eventually
 
 DIARY = "import os, sys, time; file = open(sys.argv[1], 'a'); print(sys.argv[2], os.getpid(), file=file, flush=True); "
@@ -30,7 +30,7 @@ def diary(tmp_path):
 @pytest.fixture
 def supervise(diary, caplog):
     """Supervise workers that run this line of Python; what was told, as (message, facts), stands in `caplog`."""
-    caplog.set_level(logging.INFO, "penstock")
+    caplog.set_level(logging.INFO, "haulwright")
 
     def make(line, count=1, **options):
         return Supervisor(
@@ -80,7 +80,7 @@ def test_a_worker_that_is_killed_is_started_again_after_a_growing_pause(supervis
 
 
 def test_a_worker_that_lived_long_is_started_again_after_the_first_pause(supervise, caplog, monkeypatch):
-    monkeypatch.setattr("penstock.runtime.supervisor.CALM_SECONDS", 0.0)
+    monkeypatch.setattr("haulwright.runtime.supervisor.CALM_SECONDS", 0.0)
     supervise(f"{KILL} if nth < 3 else sys.exit(0)", until_empty=True).run()
 
     assert [death["pause_seconds"] for death in told(caplog, "a worker ended")] == [0.5, 0.5]

@@ -12,16 +12,17 @@ from typing import Any
 
 import pytest
 
-from penstock import Context, Penstock, Retry
-from penstock.engine.ids import new_id
-from penstock.engine.outcome import RetryLater
-from penstock.engine.transitions import State
-from penstock.errors import LeaseLost
-from penstock.runtime import settler
-from penstock.runtime.execution import Run
-from penstock.runtime.threads import LOST_THREADS_EXIT, LostThreads, ThreadsLost, is_overdue
-from penstock.runtime.worker import run_worker
-from penstock.settings import Settings
+from haulwright import Context, Haulwright, Retry
+from haulwright.engine.ids import new_id
+from haulwright.engine.outcome import RetryLater
+from haulwright.engine.transitions import State
+from haulwright.errors import LeaseLost
+from haulwright.runtime import settler
+from haulwright.runtime.execution import Run
+from haulwright.runtime.observers import SILENT
+from haulwright.runtime.threads import LOST_THREADS_EXIT, LostThreads, ThreadsLost, is_overdue
+from haulwright.runtime.worker import run_worker
+from haulwright.settings import Settings
 from tests.runtime.waiting import eventually
 
 LIMITED = {"timeout": "0.1 s", "lease": "1 s"}
@@ -40,25 +41,25 @@ def never() -> Iterator[threading.Event]:
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     """No sweeps: on a busy machine such short leases would be lost, and that is another story."""
-    return Settings.load({"PENSTOCK_STALE_CHECK_INTERVAL_SECONDS": "3600"}, tmp_path)
+    return Settings.load({"HAULWRIGHT_STALE_CHECK_INTERVAL_SECONDS": "3600"}, tmp_path)
 
 
 @pytest.fixture
-def impatient(app: Penstock) -> Callable[[], None]:
+def impatient(app: Haulwright) -> Callable[[], None]:
     """Make the leases of all jobs shorter than anybody may ask for, so that runs are soon overdue."""
-    shorten = "update penstock_jobs set lease_us = 200000"
+    shorten = "update haulwright_jobs set lease_us = 200000"
     return lambda: app.store.database.transact(lambda connection: connection.execute(shorten))
 
 
 @pytest.fixture
 def lines(caplog):
     """The facts of the lines that contain these words."""
-    caplog.set_level(logging.DEBUG, logger="penstock.worker")
+    caplog.set_level(logging.DEBUG, logger="haulwright.worker")
     return lambda words: [record.facts for record in caplog.records if words in record.getMessage()]
 
 
 @pytest.fixture
-def an_overdue_run(app: Penstock) -> Callable[..., Run]:
+def an_overdue_run(app: Haulwright) -> Callable[..., Run]:
     """A run in our hands that began long ago, with a time limit of 10 s and a lease of 20 s."""
 
     def begin(**options: Any) -> Run:
@@ -98,7 +99,7 @@ def test_a_run_in_a_child_or_without_a_limit_is_never_overdue(an_overdue_run, op
 
 
 def test_a_run_is_given_up_once_and_comes_back_once(an_overdue_run):
-    run, lost = an_overdue_run(), LostThreads(2)
+    run, lost = an_overdue_run(), LostThreads(2, SILENT)
 
     ended = lost.give_up(run)
 
@@ -106,16 +107,16 @@ def test_a_run_is_given_up_once_and_comes_back_once(an_overdue_run):
     assert ended.outcome.failure.code == "timed_out"
     assert (run.outcome, lost.give_up(run)) == (None, None)
     assert (len(lost), lost.are_too_many, run in lost) == (1, True, True)
-    assert [lost.came_back(run), lost.came_back(run)] == [True, False]
+    assert [lost.take_back(run), lost.take_back(run)] == [True, False]
     assert (len(lost), lost.are_too_many) == (0, False)
 
 
 def test_a_run_that_ends_in_time_is_not_given_up_any_more(an_overdue_run):
-    run, lost = an_overdue_run(), LostThreads(2)
+    run, lost = an_overdue_run(), LostThreads(2, SILENT)
     run.ended = time.monotonic()
 
     assert lost.give_up(run) is None
-    assert not lost.came_back(run)
+    assert not lost.take_back(run)
 
 
 def test_a_job_whose_run_never_returns_is_settled_as_timed_out_and_the_others_go_on(
@@ -306,7 +307,7 @@ def test_a_run_that_never_returns_and_was_asked_to_cancel_is_cancelled(app, star
     impatient()
     start_worker(concurrency=3)
     assert begun.wait(20)
-    app.desk().cancel(handle.id, "not needed any more")
+    app.operations().jobs.cancel(handle.id, "not needed any more")
 
     eventually(lambda: handle.state() is State.CANCELLED)
     assert handle.job().reason == "not needed any more"
@@ -360,7 +361,7 @@ def test_a_run_without_a_time_limit_may_take_as_long_as_it_likes(app, start_work
     impatient()
     start_worker(concurrency=4)
     eventually(lambda: stuck.state() is State.DEAD)
-    assert [facts["job"] for facts in lines("never returned")] == [stuck.id]
+    assert [event_fields["job"] for event_fields in lines("never returned")] == [stuck.id]
 
     never.set()
 

@@ -11,12 +11,12 @@ from dataclasses import replace
 
 import pytest
 
-from penstock import Context, Penstock, State
-from penstock.engine.ids import new_id
-from penstock.errors import DatabaseUnavailable, InvalidPayload, InvalidValue, LeaseLost, WorkerExists
-from penstock.runtime.identity import this_process
-from penstock.runtime.options import Options
-from penstock.runtime.worker import Worker
+from haulwright import Context, Haulwright, State
+from haulwright.engine.ids import new_id
+from haulwright.errors import DatabaseUnavailable, InvalidPayload, InvalidValue, LeaseLost, WorkerExists
+from haulwright.runtime.identity import this_process
+from haulwright.runtime.options import WorkerOptions
+from haulwright.runtime.worker import Worker
 from tests.runtime.waiting import eventually
 
 
@@ -87,8 +87,8 @@ def test_plain_and_asynchronous_tasks_run_side_by_side(app):
     handles = [plain.enqueue(), asynchronous.enqueue()]
     app.run_worker(until_empty=True, concurrency=2)
 
-    assert handles[0].result(0).startswith("penstock-run")
-    assert handles[1].result(0) == "penstock-loop"
+    assert handles[0].result(0).startswith("haulwright-run")
+    assert handles[1].result(0) == "haulwright-loop"
 
 
 def test_no_more_runs_at_once_than_allowed_of_both_kinds_together(app):
@@ -162,7 +162,7 @@ def test_a_worker_serves_its_queues_and_no_others(app):
 
 @pytest.mark.proves("JOB-04")
 def test_a_job_whose_task_is_unknown_here_stays_queued_and_says_so(app, database_url, caplog):
-    other = Penstock(database_url)
+    other = Haulwright(database_url)
 
     @other.task()
     def mystery() -> None: ...
@@ -172,7 +172,7 @@ def test_a_job_whose_task_is_unknown_here_stays_queued_and_says_so(app, database
     with caplog.at_level(logging.WARNING):
         assert app.run_worker(until_empty=True) == 0
 
-    job = app.desk().get(job_id)
+    job = app.operations().jobs.get(job_id)
     assert (job.state, job.attempts, job.waiting_on) == ("queued", 0, "task:unknown")
     assert "job given back: its task is unknown here" in caplog.text
 
@@ -210,7 +210,7 @@ def test_a_stop_gives_back_what_does_not_end_in_time_and_burns_no_attempt(app, s
     eventually(lambda: stubborn.told == ["lost"])
     job = handle.job()
     assert (job.state, job.attempts, job.losses, job.fence) == ("queued", 0, 0, 1)
-    assert [event.name for event in app.desk().timeline(handle.id)][-1] == "job.released"
+    assert [event.name for event in app.operations().jobs.timeline(handle.id).rows][-1] == "job.released"
 
 
 def test_a_stop_lets_runs_finish_within_the_grace_and_claims_nothing_more(start_worker, stubborn):
@@ -294,7 +294,7 @@ def test_an_exclusive_worker_is_not_kept_out_by_a_dead_one(app):
 
 
 def test_of_two_exclusive_workers_that_start_at_once_the_first_one_works(app, settings):
-    first = Worker(app, Options(exclusive=True, until_empty=True), settings)
+    first = Worker(app, WorkerOptions(exclusive=True, until_empty=True), settings)
     app.store.workers.register(this_process("second"), ["default"], [])
 
     assert first.run() == 0
@@ -313,7 +313,7 @@ def test_of_two_exclusive_workers_that_start_at_once_the_first_one_works(app, se
 )
 def test_options_that_make_no_sense_are_refused(options):
     with pytest.raises(InvalidValue):
-        Options(**options)
+        WorkerOptions(**options)
 
 
 @pytest.mark.proves("CLM-06")
@@ -335,10 +335,12 @@ def test_a_worker_may_be_told_to_leave_schedules_alone(app, start_worker, schedu
     @app.task()
     def work() -> None: ...
 
-    app.schedule("minutely", "* * * * *", work, misfire_grace=None, overlap="allow")
+    app.schedule("hourly", "0 * * * *", work, misfire_grace=None, overlap="allow")
     app.declare_schedules()
-    owe_slots = "update penstock_schedules set opened_until = opened_until - 300000000, next_at = next_at - 300000000"
-    lose_leases = "update penstock_jobs set lease_expires_at = 1 where state = 'running'"
+    owe_slots = (
+        "update haulwright_schedules set opened_until = opened_until - 7200000000, next_at = next_at - 7200000000"
+    )
+    lose_leases = "update haulwright_jobs set lease_expires_at = 1 where state = 'running'"
     start_worker(schedules=schedules, queues=("other",))
     eventually(app.store.workers.list)
     handle = work.enqueue()
@@ -350,20 +352,20 @@ def test_a_worker_may_be_told_to_leave_schedules_alone(app, start_worker, schedu
     app.store.leases.claim(new_id(), ["default"], 5)
     app.store.database.transact(lambda connection: connection.execute(lose_leases))
     eventually(lambda: handle.job().losses == 2)
-    assert len(app.desk().page().jobs) == jobs
+    assert len(app.operations().jobs.page().jobs) == jobs
 
 
 @pytest.mark.proves("JOB-01")
 def test_a_result_that_the_database_refuses_kills_its_own_job_and_no_neighbour(sqlite_url):
     """One bad row in a batch must not hold back the others."""
-    app = Penstock(sqlite_url)
+    app = Haulwright(sqlite_url)
 
     @app.task()
     def work(n: int) -> int:
         return n
 
     handles = [work.enqueue(n) for n in range(10)]
-    trigger = """create trigger bad before insert on penstock_history when new.result = '3'
+    trigger = """create trigger bad before insert on haulwright_history when new.result = '3'
                  begin select raise(abort, 'bad row'); end"""
     app.store.database.transact(lambda connection: connection.execute(trigger))
     app.run_worker(until_empty=True)

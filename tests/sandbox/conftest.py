@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import httpx2
 import pytest
 
-from penstock.sandbox import Clock, Sandbox
+from haulwright.sandbox import Sandbox, SandboxClock
 
 NOON = 1_790_856_000.0
 """1 October 2026, 12:00 UTC."""
@@ -16,7 +16,7 @@ NOON = 1_790_856_000.0
 
 @pytest.fixture
 def sandbox() -> Iterator[Sandbox]:
-    with Sandbox(seed=7, clock=Clock.standing(NOON)) as sandbox:
+    with Sandbox(seed=7, clock=SandboxClock.standing(NOON)) as sandbox:
         sandbox.apify.longest_wait_seconds = 0.05
         yield sandbox
 

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from penstock.sandbox.airbyte.jobs import iso_duration, offset_date_time
+from haulwright.sandbox.airbyte.jobs import iso_duration, offset_date_time
 
 CREDENTIALS = {"client_id": "mine", "client_secret": "s", "grant_type": "client_credentials"}
 

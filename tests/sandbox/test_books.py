@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.sandbox import Clock, Sandbox
+from haulwright.sandbox import Sandbox, SandboxClock
 
 
 def test_every_request_is_in_the_books_without_its_credentials(sandbox, client):
@@ -39,7 +39,7 @@ def test_nothing_lives_at_an_unknown_address(client):
 
 
 def test_the_same_seed_gives_the_same_world_and_another_seed_another():
-    clock = Clock.standing(1_790_856_000.0)
+    clock = SandboxClock.standing(1_790_856_000.0)
     one, same, other = (Sandbox(seed=seed, clock=clock) for seed in (1, 1, 2))
     with one, same, other:
         start = clock.now() - 86_400

@@ -13,10 +13,10 @@ import httpx2
 import pytest
 from click.testing import CliRunner
 
-from penstock.cli.sandbox import command
-from penstock.errors import InvalidValue
+from haulwright.cli.sandbox import command
+from haulwright.errors import InvalidValue
 
-START = "from penstock.cli.sandbox import command; command()"
+START = "from haulwright.cli.sandbox import command; command()"
 
 
 @contextmanager

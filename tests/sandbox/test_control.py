@@ -7,7 +7,7 @@ from contextlib import closing
 import httpx2
 import pytest
 
-from penstock.sandbox import Sandbox
+from haulwright.sandbox import Sandbox
 
 RUNS = "/apify/v2/actors/apify~instagram-post-scraper/runs"
 INPUT = {"username": ["acme"]}

@@ -8,16 +8,16 @@ from typing import get_args
 
 import pytest
 
-from penstock.sandbox.airbyte.jobs import JobScript
-from penstock.sandbox.apify.actors import ACTORS
-from penstock.sandbox.apify.runs import RunScript
-from penstock.sandbox.faults import Fault, Kind
-from penstock.sandbox.feeds.formats import FORMATS
-from penstock.sandbox.feeds.oddities import ODDITIES
-from penstock.sandbox.feeds.world import PAPERS
-from penstock.sandbox.files.service import FileScript
-from penstock.sandbox.model.service import ModelScript
-from penstock.sandbox.shop.catalogue import SHOPS
+from haulwright.sandbox.airbyte.jobs import JobScript
+from haulwright.sandbox.apify.actors import ACTORS
+from haulwright.sandbox.apify.runs import RunScript
+from haulwright.sandbox.faults import Fault, Kind
+from haulwright.sandbox.feeds.formats import FORMATS
+from haulwright.sandbox.feeds.oddities import ODDITIES
+from haulwright.sandbox.feeds.world import PAPERS
+from haulwright.sandbox.files.service import FileScript
+from haulwright.sandbox.model.service import ModelScript
+from haulwright.sandbox.shop.catalogue import SHOPS
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "sandbox.md"
 WORDS = [each.name for script in (Fault, RunScript, JobScript, FileScript, ModelScript) for each in fields(script)]

@@ -6,9 +6,9 @@ import ast
 import sys
 from pathlib import Path
 
-import penstock.sandbox
+import haulwright.sandbox
 
-FILES = sorted(Path(penstock.sandbox.__file__).parent.rglob("*.py"))
+FILES = sorted(Path(haulwright.sandbox.__file__).parent.rglob("*.py"))
 
 
 def imported(path):
@@ -24,7 +24,7 @@ def test_it_imports_only_itself_and_the_standard_library():
         (path.name, name)
         for path in FILES
         for name in imported(path)
-        if not name.startswith("penstock.sandbox") and name.partition(".")[0] not in sys.stdlib_module_names
+        if not name.startswith("haulwright.sandbox") and name.partition(".")[0] not in sys.stdlib_module_names
     }
 
     assert FILES

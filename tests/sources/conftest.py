@@ -9,34 +9,34 @@ from typing import Any
 
 import pytest
 
-from penstock import Penstock
-from penstock.sandbox import Clock, Sandbox
-from penstock.sources.http import Policy
-from penstock.sources.source import Source
-from penstock.testing.bench import Bench
+from haulwright import Haulwright
+from haulwright.sandbox import Sandbox, SandboxClock
+from haulwright.sources.http import Policy
+from haulwright.sources.source import Source
+from haulwright.testing.harness import Harness
 
 
 @pytest.fixture
-def bench(database_url: str, tmp_path: Path) -> Iterator[Bench]:
+def bench(database_url: str, tmp_path: Path) -> Iterator[Harness]:
     """An empty database of each kind, by a clock that only the test moves."""
-    with closing(Bench(database_url, tmp_path)) as bench:
+    with closing(Harness(database_url, tmp_path)) as bench:
         yield bench
 
 
 @pytest.fixture
-def outside(bench: Bench) -> Iterator[Sandbox]:
+def outside(bench: Harness) -> Iterator[Sandbox]:
     """The outside world, by the clock of the bench."""
-    with Sandbox(clock=Clock(lambda: bench.clock.now() / 1_000_000)) as outside:
+    with Sandbox(clock=SandboxClock(lambda: bench.clock.now() / 1_000_000)) as outside:
         yield outside
 
 
 @pytest.fixture
-def app() -> Penstock:
-    return Penstock()
+def app() -> Haulwright:
+    return Haulwright()
 
 
 @pytest.fixture
-def shop(app: Penstock) -> Iterator[Callable[..., Source]]:
+def shop(app: Haulwright) -> Iterator[Callable[..., Source]]:
     """Declares the source `files` of this app, which may talk to this machine."""
     made: list[Source] = []
 

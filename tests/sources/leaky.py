@@ -6,10 +6,10 @@ import logging
 import os
 from collections.abc import Callable
 
-from penstock import Context, Penstock, Retry, Source
-from penstock.sources.airbyte import Airbyte
-from penstock.sources.apify import Apify
-from penstock.sources.http import Credential, Limits, Policy, Secret
+from haulwright import Context, Haulwright, Retry, Source
+from haulwright.sources.airbyte import Airbyte
+from haulwright.sources.apify import Apify
+from haulwright.sources.http import Credential, Limits, Policy, Secret
 from tests.sources.canaries import CANARIES, KINDS, NOBODY, OUTSIDE_VARIABLE, place
 
 OUTSIDE = os.environ[OUTSIDE_VARIABLE]
@@ -22,7 +22,7 @@ CREDENTIALS = {
 }
 
 logging.basicConfig(level=logging.DEBUG)
-app = Penstock()
+app = Haulwright()
 ALONE = ("401", "403", "429")
 """Endings that close the source which meets them: each has one of its own."""
 SOURCES = {

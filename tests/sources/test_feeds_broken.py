@@ -7,8 +7,8 @@ from html import escape
 import feedparser
 import pytest
 
-from penstock.errors import Permanent
-from penstock.sources.feeds import Limits, parse_feed
+from haulwright.errors import Permanent
+from haulwright.sources.feeds import FeedLimits, parse_feed
 
 ITEM = "<item><title>{}</title><link>https://news.example/{}</link></item>"
 BILLION_LAUGHS = """<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">
@@ -54,7 +54,7 @@ def test_an_article_about_entities_is_no_bomb():
 )
 def test_what_is_too_much_is_refused_before_it_is_read(body, why, monkeypatch):
     monkeypatch.setattr(feedparser, "parse", lambda *_, **__: pytest.fail("the parser saw it"))
-    limits = Limits(size_bytes=100_000, entries=10, elements=1_000)
+    limits = FeedLimits(size_bytes=100_000, entries=10, elements=1_000)
 
     with pytest.raises(Permanent, match=why):
         parse_feed(body.encode(), limits=limits)
@@ -197,7 +197,7 @@ def test_japanese_in_seven_bits_is_read_as_declared():
 
 
 @pytest.mark.parametrize(
-    ("limits", "left"), [(Limits(text_chars=10), "1<br>2<br>"), (Limits(text_tags=3), "1<br>2<br>3<br>4")]
+    ("limits", "left"), [(FeedLimits(text_chars=10), "1<br>2<br>"), (FeedLimits(text_tags=3), "1<br>2<br>3<br>4")]
 )
 def test_a_very_long_text_is_cut_with_a_warning(limits, left):
     body = rss(f"<item><guid>1</guid><description>{escape('1<br>2<br>3<br>4<br>5<br>6')}</description></item>").encode()

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.sources.dates import read_date
-from penstock.sources.feeds import parse_feed
+from haulwright.sources.feeds import parse_feed
+from haulwright.sources.tools.dates import read_date
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 NINE = datetime(2026, 11, 14, 9, tzinfo=UTC)

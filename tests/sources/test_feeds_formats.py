@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.sources.feeds import parse_feed
+from haulwright.sources.feeds import parse_feed
 
 WRITTEN = Path(__file__).parent / "feeds_written"
 ADDRESS = "https://news.example/feed"

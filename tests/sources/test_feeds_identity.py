@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.sources.feeds import parse_feed
+from haulwright.sources.feeds import parse_feed
 
 
 def read(*items):

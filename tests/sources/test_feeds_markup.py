@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from penstock.sources.feeds.markup import ATTRIBUTES, BLOCKS, INLINE, VOID, clean
+from haulwright.sources.feeds.markup import ATTRIBUTES, BLOCKS, INLINE, VOID, clean
 
 PIECES = st.lists(
     st.sampled_from(

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from penstock.errors import Retryable, Throttled, WrongDoor
+from haulwright.errors import BlockingCall, Retryable, Throttled
 
 
 def test_a_source_works_in_a_notebook_and_its_answers_are_counted(bench, app, shop, outside):
@@ -114,7 +114,7 @@ def test_a_plain_door_is_refused_on_the_event_loop(bench, app, shop):
     async def wrong():
         files.get("http://127.0.0.1/")
 
-    with pytest.raises(WrongDoor, match="aget"):
+    with pytest.raises(BlockingCall, match="aget"):
         asyncio.run(wrong())
 
 
@@ -139,7 +139,7 @@ def test_a_request_that_is_cancelled_while_it_waits_gives_its_permit_back(bench,
 def test_what_came_with_a_claim_and_was_not_used_soon_is_asked_for_anew(bench, app, shop, monkeypatch):
     files = shop(concurrency=1)
     bench.use(app)
-    monkeypatch.setattr("penstock.sources.gate.FRESH_SECONDS", -1.0)
+    monkeypatch.setattr("haulwright.sources.governor.FRESH_SECONDS", -1.0)
 
     @app.task(source=files)
     def fetch() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.client.principal import Principal
-from penstock.engine.transitions import State
-from penstock.runtime.identity import this_process
-from penstock.sources.http import Secret
+from haulwright.engine.transitions import State
+from haulwright.operations.principal import Principal
+from haulwright.runtime.identity import this_process
+from haulwright.sources.http import Secret
 
 ADMIN = Principal.admin("root")
 
@@ -16,7 +16,7 @@ ADMIN = Principal.admin("root")
 def why(bench, app):
     def ask(handle):
         bench.store.workers.register(this_process("w1"), ["default"], sorted(app.tasks))
-        return app.desk(ADMIN).why(handle.id)
+        return app.operations(ADMIN).jobs.why(handle.id)
 
     return ask
 
@@ -163,7 +163,7 @@ def test_no_credential_is_ever_written_into_the_database(bench, app, shop, outsi
     bench.use(app)
     files.get(f"{outside.url}/files/a?size=10")
 
-    tables = ("penstock_sources", "penstock_events", "penstock_cache", "penstock_traffic")
+    tables = ("haulwright_sources", "haulwright_events", "haulwright_cache", "haulwright_traffic")
     written = [
         str(app.store.database.read(lambda c, t=table: c.execute(f"select * from {t}")))  # noqa: S608 - from above
         for table in tables
@@ -201,4 +201,4 @@ def test_why_names_the_gate_and_the_next_step(bench, app, shop, why):
     files.pause(reason="audit")
     told = why(second)
     assert told.sentence.startswith("the source 'files' is paused until somebody opens it; the job's turn is in ")
-    assert (told.code, told.next_step) == ("gate_closed", "penstock source resume files")
+    assert (told.code, told.next_step) == ("gate_closed", "haulwright source resume files")

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from penstock.errors import Throttled
+from haulwright.errors import Throttled
 
 
 def test_a_right_that_still_waits_is_void_once_the_source_is_closed(bench, app, shop):
@@ -30,7 +30,7 @@ def test_a_right_that_still_waits_is_void_once_the_source_is_closed(bench, app, 
 def test_a_job_that_meets_a_gate_which_closed_after_its_claim_waits_and_burns_no_attempt(
     bench, app, shop, outside, monkeypatch
 ):
-    monkeypatch.setattr("penstock.sources.gate.YOUNG_SECONDS", 0.0)
+    monkeypatch.setattr("haulwright.sources.governor.YOUNG_SECONDS", 0.0)
     files = shop()
 
     @app.task(source=files)
@@ -48,7 +48,7 @@ def test_a_job_that_meets_a_gate_which_closed_after_its_claim_waits_and_burns_no
 
 
 def test_a_probe_is_not_shut_out_by_its_own_breaker(bench, app, shop, outside, monkeypatch):
-    monkeypatch.setattr("penstock.sources.gate.YOUNG_SECONDS", 0.0)
+    monkeypatch.setattr("haulwright.sources.governor.YOUNG_SECONDS", 0.0)
     files = shop(breaker="1 failure / 5 min")
     bench.use(app)
     outside.faults.add("status", code=500)
@@ -61,7 +61,7 @@ def test_a_probe_is_not_shut_out_by_its_own_breaker(bench, app, shop, outside, m
 
 def test_what_a_claim_got_from_a_slow_rate_holds_until_the_next_place(bench, app, shop, monkeypatch):
     """A task may work for long before its first request: to ask anew would need a place that nobody has for an hour."""
-    monkeypatch.setattr("penstock.sources.gate.FRESH_SECONDS", -1.0)
+    monkeypatch.setattr("haulwright.sources.governor.FRESH_SECONDS", -1.0)
     files = shop(rate="1/h")
 
     @app.task(source=files)
@@ -79,7 +79,7 @@ def test_what_a_claim_got_from_a_slow_rate_holds_until_the_next_place(bench, app
 
 def test_a_run_that_found_no_permit_looks_again_soon(bench, app, shop, monkeypatch):
     """A permit may be freed while the job is on its way back to the queue: then nobody wakes it."""
-    monkeypatch.setattr("penstock.sources.gate.PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("haulwright.sources.governor.PATIENCE_SECONDS", 0.0)
     files = shop(concurrency=1)
 
     @app.task()

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from penstock.sources.robots import Robots
+from haulwright.sources.robots import Robots
 
 FILE = b"""\xef\xbb\xbfUser-agent: *
 Disallow: /private
@@ -12,7 +12,7 @@ Allow: /private/open
 Disallow: /*.pdf$
 Crawl-delay: 2.5
 
-User-agent: penstock
+User-agent: haulwright
 Disallow: /only-for-others
 """
 
@@ -28,8 +28,8 @@ def test_the_longest_rule_decides(path, allowed):
 def test_a_robot_that_is_named_follows_its_own_rules_only():
     robots = Robots.parse(FILE, 200)
 
-    assert robots.allows("https://shop.example/private/x", "Penstock/1.0")
-    assert not robots.allows("https://shop.example/only-for-others", "Penstock/1.0")
+    assert robots.allows("https://shop.example/private/x", "Haulwright/1.0")
+    assert not robots.allows("https://shop.example/only-for-others", "Haulwright/1.0")
 
 
 @pytest.mark.parametrize(
@@ -39,14 +39,14 @@ def test_a_robot_that_is_named_follows_its_own_rules_only():
 def test_a_missing_file_allows_everything_and_a_failing_server_nothing_for_now(status, allowed):
     robots = Robots.parse(b"User-agent: *\nDisallow: /", status)
 
-    assert robots.allows("https://shop.example/", "penstock") is allowed
-    assert robots.crawl_delay("penstock") is None
+    assert robots.allows("https://shop.example/", "haulwright") is allowed
+    assert robots.crawl_delay("haulwright") is None
 
 
 def test_the_delay_that_a_site_asks_for_is_known():
     assert Robots.parse(FILE, 200).crawl_delay("somebody") == 2.5
-    assert Robots.parse(b"User-agent: *\nCrawl-delay: 99999999", 200).crawl_delay("penstock") == 86_400
-    assert Robots.parse(b"User-agent: *\nCrawl-delay: soon", 200).crawl_delay("penstock") is None
+    assert Robots.parse(b"User-agent: *\nCrawl-delay: 99999999", 200).crawl_delay("haulwright") == 86_400
+    assert Robots.parse(b"User-agent: *\nCrawl-delay: soon", 200).crawl_delay("haulwright") is None
 
 
 def test_only_whole_lines_of_the_first_500_kib_are_read():
@@ -55,20 +55,20 @@ def test_only_whole_lines_of_the_first_500_kib_are_read():
 
     robots = Robots.parse(beginning + padding + rule + b"-long-path\n", 200)
 
-    assert not robots.allows("https://shop.example/secret", "penstock")
-    assert robots.allows("https://shop.example/another", "penstock")
+    assert not robots.allows("https://shop.example/secret", "haulwright")
+    assert robots.allows("https://shop.example/another", "haulwright")
 
 
 @pytest.mark.parametrize("body", [b"", b"\xff\xfe\x00", b"<html>not found</html>", b"Disallow: /", b"x" * 600_000])
 def test_a_file_that_says_nothing_allows_everything(body):
-    assert Robots.parse(body, 200).allows("https://shop.example/", "penstock")
+    assert Robots.parse(body, 200).allows("https://shop.example/", "haulwright")
 
 
 def test_a_hostile_file_takes_no_long_time():
     rules = b"User-agent: *\n" + b"Disallow: /" + b"*a" * 4_000 + b"\n"
 
     started = time.process_time()
-    Robots.parse(rules, 200).allows("https://shop.example/" + "a" * 2_000, "penstock")
+    Robots.parse(rules, 200).allows("https://shop.example/" + "a" * 2_000, "haulwright")
 
     assert time.process_time() - started < 5
 
@@ -78,7 +78,7 @@ def test_a_hostile_file_takes_no_long_time():
     [
         ("somebody/1.0", "/private/x", "/private"),
         ("somebody/1.0", "/a.pdf", "/*.pdf$"),
-        ("Penstock/1.0", "/only-for-others", "/only-for-others"),
+        ("Haulwright/1.0", "/only-for-others", "/only-for-others"),
     ],
 )
 def test_the_rule_that_forbids_is_named_as_the_site_writes_it(agent, path, rule):

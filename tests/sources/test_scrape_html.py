@@ -5,9 +5,9 @@ from decimal import Decimal
 
 import pytest
 
-from penstock.errors import Permanent
-from penstock.sources.money import Money
-from penstock.sources.scrape import ListingSpec, extract
+from haulwright.errors import Permanent
+from haulwright.sources.scrape import ListingSpec, extract
+from haulwright.sources.tools.money import Money
 
 ADDRESS = "https://shop.example/coins/"
 SPEC = ListingSpec.from_toml("""

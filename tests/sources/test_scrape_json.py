@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.errors import InvalidValue, Permanent
-from penstock.sources.money import Money
-from penstock.sources.scrape import ListingSpec, extract
-from penstock.sources.scrape.json_path import find, parse_path
+from haulwright.errors import InvalidValue, Permanent
+from haulwright.sources.scrape import ListingSpec, extract
+from haulwright.sources.scrape.json_path import find, parse_path
+from haulwright.sources.tools.money import Money
 
 ADDRESS = "https://shop.example/api/offers"
 SPEC = ListingSpec.from_dict(

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.errors import InvalidValue
-from penstock.sources.money import Money, parse_money
+from haulwright.errors import InvalidValue
+from haulwright.sources.tools.money import Money, parse_money
 
 
 @pytest.mark.parametrize(

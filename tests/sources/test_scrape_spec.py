@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.errors import InvalidValue
-from penstock.sources.scrape import FieldSpec, ListingSpec
+from haulwright.errors import InvalidValue
+from haulwright.sources.scrape import FieldSpec, ListingSpec
 
 GOOD = {"format": "html", "item": "li", "fields": {"title": {"select": "h2"}}}
 

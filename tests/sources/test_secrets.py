@@ -14,16 +14,16 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from penstock import Penstock
-from penstock.cli.root import root
-from penstock.engine.transitions import State
-from penstock.sandbox import Sandbox
-from penstock.stores import migrations
-from penstock.stores.opening import open_database
+from haulwright import Haulwright
+from haulwright.cli.kit.root import root
+from haulwright.engine.transitions import State
+from haulwright.sandbox import Sandbox
+from haulwright.stores import migrations
+from haulwright.stores.connect import open_database
 from tests.sources.canaries import CANARIES, ENDINGS, HEARD, KINDS, NOBODY, OUTSIDE_VARIABLE, fault, place
 
 REPOSITORY = Path(__file__).parents[2]
-WORKER = [sys.executable, "-m", "penstock", "worker", "-A", "tests.sources.leaky:app", "--until-empty", "-v"]
+WORKER = [sys.executable, "-m", "haulwright", "worker", "-A", "tests.sources.leaky:app", "--until-empty", "-v"]
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def hostile():
 @pytest.fixture
 def address(database_url):
     """The database, with a password in its address where there can be one."""
-    return database_url.replace("://penstock@", f"://penstock:{CANARIES['database']}@")
+    return database_url.replace("://haulwright@", f"://haulwright:{CANARIES['database']}@")
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def desk(address):
     """The same database for those who only ask; no credential is known here, so nothing would be masked."""
     with closing(open_database(address)) as database:
         migrations.migrate(database)
-    with closing(Penstock(address)) as app:
+    with closing(Haulwright(address)) as app:
         yield app
 
 
@@ -66,7 +66,7 @@ def jobs(desk):
 
 
 @pytest.fixture
-def penstock(address):
+def haulwright(address):
     """A command line, in this process."""
 
     def run(*words: str) -> str:
@@ -82,7 +82,7 @@ def run_worker(address: str, hostile: Sandbox, *words: str) -> str:
     environment = {
         **os.environ,
         "PYTHONPATH": str(REPOSITORY),
-        "PENSTOCK_DATABASE_URL": address,
+        "HAULWRIGHT_DATABASE_URL": address,
         OUTSIDE_VARIABLE: hostile.url,
     }
     done = subprocess.run([*WORKER, *words], env=environment, capture_output=True, text=True, check=False, timeout=100)
@@ -90,7 +90,7 @@ def run_worker(address: str, hostile: Sandbox, *words: str) -> str:
     return done.stdout + done.stderr
 
 
-def written(app: Penstock) -> str:
+def written(app: Haulwright) -> str:
     """Every row of every table of a database."""
     listing = {
         "sqlite": "select name from sqlite_master where type = 'table'",
@@ -111,11 +111,11 @@ def heard(text: str) -> list[str]:
 
 
 @pytest.mark.proves("SC-01")
-def test_no_canary_is_heard_however_a_call_fails(desk, address, hostile, jobs, penstock):
+def test_no_canary_is_heard_however_a_call_fails(desk, address, hostile, jobs, haulwright):
     said = run_worker(address, hostile, "--log-format", "json" if "sqlite" in address else "text")
-    shown = [penstock("job", "show", job.id, "--json") for job in jobs[::3]]
-    reasons = [penstock("job", "why", job.id) for job in jobs[::5]]
-    told = [penstock(*words) for words in looks()]
+    shown = [haulwright("job", "show", job.id, "--json") for job in jobs[::3]]
+    reasons = [haulwright("job", "why", job.id) for job in jobs[::5]]
+    told = [haulwright(*words) for words in looks()]
 
     texts = {"lines": said, "rows": written(desk), "jobs": shown, "reasons": reasons, "commands": told}
     assert {place: heard(str(text)) for place, text in texts.items()} == {place: [] for place in texts}
@@ -142,7 +142,7 @@ def assert_told_all_the_same(jobs) -> None:
 
 
 def test_a_database_that_cannot_be_reached_is_named_without_its_password():
-    address = f"postgresql://penstock:{CANARIES['database']}@127.0.0.1:1/penstock"
+    address = f"postgresql://haulwright:{CANARIES['database']}@127.0.0.1:1/haulwright"
 
     answer = CliRunner().invoke(root, ["job", "list", "--database", address])
 

@@ -6,13 +6,13 @@ import asyncio
 
 import pytest
 
-from penstock import Penstock
-from penstock.clock import CLOCK_VARIABLE, SECOND, TESTING_VARIABLE
-from penstock.engine.transitions import State
-from penstock.errors import Throttled
-from penstock.sources import site_rules
-from penstock.sources.http import Policy, ServerFailed
-from penstock.sources.robots import Disallowed
+from haulwright import Haulwright
+from haulwright.clock import CLOCK_VARIABLE, SECOND, TESTING_VARIABLE
+from haulwright.engine.transitions import State
+from haulwright.errors import Throttled
+from haulwright.sources import site_rules
+from haulwright.sources.http import Policy, ServerFailed
+from haulwright.sources.robots import Disallowed
 
 FILE = "/robots.txt"
 PAGES = "/shop/coinhall/coins"
@@ -68,7 +68,7 @@ def test_the_rules_are_asked_for_once_and_through_the_gate(polite, outside):
 def test_the_rules_are_kept_for_all_processes_and_for_a_day(bench, polite, outside, monkeypatch):
     monkeypatch.setattr(site_rules, "REMEMBERED_SECONDS", 0.0)
     source = polite()
-    other = bench.use(Penstock()).source("files", policy=Policy(private=True), robots=True)
+    other = bench.use(Haulwright()).source("files", policy=Policy(private=True), robots=True)
     for one in (source, other, source):
         one.get(outside.url + PAGES)
         bench.advance("10 s")

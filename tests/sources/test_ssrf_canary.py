@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from penstock import Source
-from penstock.engine.transitions import State
-from penstock.errors import PenstockError
-from penstock.sources.http import Blocked, Http, Limits, Policy, Secret
-from penstock.sources.http.guard import kind_of
+from haulwright import Source
+from haulwright.engine.transitions import State
+from haulwright.errors import HaulwrightError
+from haulwright.sources.http import Blocked, Http, Limits, Policy, Secret
+from haulwright.sources.http.ssrf_guard import kind_of
 from tests.sources.http.servers import Server, respond
 from tests.sources.http.spellings import LOOPBACK, spellings_of
 
@@ -88,7 +88,7 @@ def test_the_canary_hears_nothing_by_any_spelling(door, canary):
     client = door(Policy(resolver=answering("127.0.0.1")))
 
     for host in [*LOOPBACK, "shop.example"]:
-        with pytest.raises(PenstockError):
+        with pytest.raises(HaulwrightError):
             client.get(f"http://{host}:{canary.port}/")
 
     assert canary.connections == 0
@@ -100,7 +100,7 @@ def test_the_canary_hears_nothing_at_an_address_of_this_network(door, serve, add
     client = door(Policy())
 
     for host in spellings_of(address):
-        with pytest.raises(PenstockError):
+        with pytest.raises(HaulwrightError):
             client.get(f"http://{host}:{canary.port}/")
 
     assert canary.connections == 0
@@ -116,7 +116,7 @@ def test_the_canary_hears_nothing_at_a_link_local_address_even_where_private_one
 
     for host in (address, f"{address}%25{zone}"):
         for policy in (Policy(), Policy(private=True)):
-            with pytest.raises(PenstockError):
+            with pytest.raises(HaulwrightError):
                 door(policy).get(f"http://[{host}]:{canary.port}/")
 
     assert canary.connections == 0
@@ -129,7 +129,7 @@ def test_the_canary_hears_nothing_by_a_redirect(door, serve, canary, status):
     client = door(Policy(allow=ONLY_HONEST, resolver=answering("127.0.0.1")))
 
     for number in range(len(hosts)):
-        with pytest.raises(PenstockError):
+        with pytest.raises(HaulwrightError):
             client.get(f"{tempter.url}/{number}")
 
     assert (tempter.connections, canary.connections) == (len(hosts), 0)

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from penstock.errors import InvalidValue
-from penstock.sources import urls
-from penstock.sources.urls import absolute_url, canonical_url
+from haulwright.errors import InvalidValue
+from haulwright.sources.tools import urls
+from haulwright.sources.tools.urls import absolute_url, canonical_url
 
 NAMES = st.sampled_from(["id", "a", "a-b", "b", "utm_source", "UTM_Medium", "fbclid", "source", "p"])
 PLAIN_TEXT = st.text("abcXYZ019._~-", max_size=6)

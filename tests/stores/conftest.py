@@ -11,12 +11,12 @@ from typing import Any
 import psycopg
 import pytest
 
-from penstock.clock import SettableClock
-from penstock.engine.ids import new_id
-from penstock.engine.job import Lease, NewJob
-from penstock.stores import migrations
-from penstock.stores.opening import open_database
-from penstock.stores.store import Store
+from haulwright.clock import SettableClock
+from haulwright.engine.ids import new_id
+from haulwright.engine.job import Lease, NewJob
+from haulwright.stores import migrations
+from haulwright.stores.connect import open_database
+from haulwright.stores.store import Store
 from tests.stores.scenes import START, claim_one, new_job
 from tests.support.postgres import Addressed
 
@@ -47,11 +47,11 @@ def clean_postgres_url(migrated_postgres_url: str) -> Iterator[str]:
     """That schema, empty again after each test."""
     yield migrated_postgres_url
     # A transaction that a test left open is a defect of that test, and shows as a lock time-out here.
-    options = "set lock_timeout = '10s'; set penstock.retention = 'on';"
+    options = "set lock_timeout = '10s'; set haulwright.retention = 'on';"
     with psycopg.connect(migrated_postgres_url, autocommit=True) as connection:
         tables = connection.execute("select tablename from pg_tables where schemaname = current_schema()").fetchall()
-        ours = {name for (name,) in tables if name.startswith("penstock_")}
-        emptied = [f"delete from {name};" for name in sorted(ours - {"penstock_migrations"})]  # noqa: S608 - names read
+        ours = {name for (name,) in tables if name.startswith("haulwright_")}
+        emptied = [f"delete from {name};" for name in sorted(ours - {"haulwright_migrations"})]  # noqa: S608 - names read
         dropped = [f"drop table {name};" for (name,) in tables if name not in ours]
         connection.execute(options + "".join(emptied + dropped))
 

@@ -6,13 +6,14 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from penstock.clock import SECOND
-from penstock.engine.ids import new_id
-from penstock.engine.job import Lease, NewJob
-from penstock.engine.outcome import Bury, Done, Failure, Outcome, RetryLater
-from penstock.engine.retry import Retry
-from penstock.engine.settlement import Settlement, resolve
-from penstock.stores.store import Store
+from haulwright.clock import SECOND
+from haulwright.engine.ids import new_id
+from haulwright.engine.job import Lease, NewJob
+from haulwright.engine.outcome import Bury, Done, Failure, Outcome, RetryLater
+from haulwright.engine.retry import Retry
+from haulwright.engine.settlement import Settlement, resolve
+from haulwright.stores.connection import Connection
+from haulwright.stores.store import Store
 
 START = 1_704_067_200 * SECOND
 """2024-01-01T00:00:00Z."""
@@ -108,3 +109,10 @@ def count(store: Store, table: str) -> int:
 def ids(leases: Sequence[Any]) -> list[str]:
     """The ids of leases or jobs, in their order."""
     return [lease.id for lease in leases]
+
+
+def commit(
+    store: Store, lease: Lease, key: str, name: str, act: Callable[[Connection], str]
+) -> tuple[bool, str | None]:
+    """Commit as the context of a run does: hold the job, then act and record in one transaction."""
+    return store.effects.under(lease, "commit", lambda c: store.effects.commit_on(c, lease, key, name, act))

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
-from penstock.stores.books import book
-from penstock.stores.sqlite.connection import with_table
+from haulwright.stores.books import book
+from haulwright.stores.sqlite.connection import with_table
 from tests.stores.scenes import START
 
-NOUNS = sorted(entry.name.removesuffix(".sql") for entry in (files("penstock.stores") / "sqlite" / "books").iterdir())
+NOUNS = sorted(entry.name.removesuffix(".sql") for entry in (files("haulwright.stores") / "sqlite" / "books").iterdir())
 _PARAMETER = {"sqlite": re.compile(r"(?:(?<![:\w]):|\btold\.)([a-z]\w*)"), "postgres": re.compile(r"%\((\w+)\)s")}
 """On SQLite the arrays of a batch are the columns of a table."""
-ON_POSTGRES_ALONE = {"walk_behind", "claim_lone"}
+ON_POSTGRES_ALONE = {"scan_tenants_after", "claim_single_tenant"}
 """SQLite leaves no dead entries that a walk would have to step over, and makes no trips that could be saved."""
-IN_ONE_STATEMENT = {"batch", "gated", "ring", "past_tenant", "past_rank", "past_run_at", "past_id"}
+IN_ONE_STATEMENT = {"batch", "gated", "notify", "past_tenant", "past_rank", "past_run_at", "past_id"}
 """SQLite claims pair by pair and counts the batch itself, in a transaction that asks the gates too; it has no bell, and
 no dead entries to step over."""
 
@@ -26,14 +27,14 @@ def parameters(dialect, entry):
 
 
 def test_both_dialects_have_the_same_books():
-    postgres = files("penstock.stores") / "postgres" / "books"
+    postgres = files("haulwright.stores") / "postgres" / "books"
 
     assert sorted(entry.name.removesuffix(".sql") for entry in postgres.iterdir()) == NOUNS
 
 
 @pytest.mark.parametrize("noun", NOUNS)
 def test_a_book_has_the_same_entries_with_the_same_parameters_in_both_dialects(noun):
-    sqlite, postgres = (book("penstock.stores", dialect, noun) for dialect in ("sqlite", "postgres"))
+    sqlite, postgres = (book("haulwright.stores", dialect, noun) for dialect in ("sqlite", "postgres"))
 
     assert list(sqlite) == [name for name in postgres if name not in ON_POSTGRES_ALONE]
     differing = {
@@ -48,7 +49,7 @@ def test_a_book_has_the_same_entries_with_the_same_parameters_in_both_dialects(n
 def test_every_statement_can_be_prepared_as_it_stands(store, noun):
     """With nothing but NULLs: the types of the parameters are known without their values."""
     dialect = store.database.dialect
-    for name, entry in book("penstock.stores", dialect, noun).items():
+    for name, entry in book("haulwright.stores", dialect, noun).items():
         for statement in entry:
             if statement.startswith("copy"):
                 continue  # a command for rows, which has no plan
@@ -64,9 +65,9 @@ def test_every_statement_can_be_prepared_as_it_stands(store, noun):
 
 def test_entries_that_nobody_reads_are_not_kept():
     """An entry is read by its name, in the file of its noun or of a neighbour."""
-    code = "".join(entry.read_text() for entry in files("penstock.stores").iterdir() if entry.name.endswith(".py"))
+    code = "".join(path.read_text() for path in Path(str(files("haulwright.stores"))).rglob("*.py"))
     unread = [
-        (noun, name) for noun in NOUNS for name in book("penstock.stores", "sqlite", noun) if f'"{name}"' not in code
+        (noun, name) for noun in NOUNS for name in book("haulwright.stores", "sqlite", noun) if f'"{name}"' not in code
     ]
 
     assert unread == []
@@ -75,7 +76,7 @@ def test_entries_that_nobody_reads_are_not_kept():
 def test_time_enters_by_one_parameter(store):
     """No statement of a book asks the database for the time in any other way."""
     for dialect in ("sqlite", "postgres"):
-        text = "".join((files("penstock.stores") / dialect / "books" / f"{noun}.sql").read_text() for noun in NOUNS)
+        text = "".join((files("haulwright.stores") / dialect / "books" / f"{noun}.sql").read_text() for noun in NOUNS)
         bare = re.sub(r"^\s*--.*$", "", text, flags=re.MULTILINE).lower()
         assert not re.search(r"current_timestamp|\bnow\(\)|clock_timestamp|strftime|datetime\(|unixepoch", bare)
     assert store.now() == START

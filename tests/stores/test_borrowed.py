@@ -11,11 +11,11 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 
-from penstock.engine.job import Unique
-from penstock.engine.transitions import State
-from penstock.errors import DuplicateMismatch, Refused
-from penstock.stores.borrowed import borrow
-from penstock.stores.store import Store
+from haulwright.engine.job import Unique
+from haulwright.engine.transitions import State
+from haulwright.errors import DuplicateMismatch, Refused
+from haulwright.stores.caller_connection import adopt_connection
+from haulwright.stores.store import Store
 from tests.stores.scenes import count, new_job
 
 
@@ -37,7 +37,7 @@ def connection(store, database_url) -> Iterator:
 def mine(store, connection) -> Store:
     """The store, seen through the caller's connection."""
     connection.execute("insert into orders (id) values (1)")
-    return Store(borrow(connection, store.database))
+    return Store(adopt_connection(connection, store.database))
 
 
 def test_a_job_appears_with_the_commit_of_the_caller(store, connection, mine):
@@ -55,7 +55,7 @@ def test_a_job_is_gone_with_the_rollback_of_the_caller(store, connection, mine):
 
     connection.rollback()
 
-    assert (count(store, "orders"), count(store, "penstock_jobs"), count(store, "penstock_keys")) == (0, 0, 0)
+    assert (count(store, "orders"), count(store, "haulwright_jobs"), count(store, "haulwright_keys")) == (0, 0, 0)
 
 
 def test_the_caller_can_read_its_own_job_before_the_commit(mine):
@@ -71,16 +71,16 @@ def test_a_refused_enqueue_leaves_the_callers_transaction_as_it_was(store, conne
         mine.jobs.enqueue([new_job(), new_job(unique=Unique("k"), args="2")])
     connection.commit()
 
-    assert (count(store, "orders"), count(store, "penstock_jobs")) == (1, 1)
+    assert (count(store, "orders"), count(store, "haulwright_jobs")) == (1, 1)
 
 
 def test_an_enqueue_as_the_first_word_of_a_transaction_does_not_commit_by_itself(store, connection):
-    Store(borrow(connection, store.database)).jobs.enqueue([new_job()])
-    assert count(store, "penstock_jobs") == 0
+    Store(adopt_connection(connection, store.database)).jobs.enqueue([new_job()])
+    assert count(store, "haulwright_jobs") == 0
 
     connection.rollback()
 
-    assert count(store, "penstock_jobs") == 0
+    assert count(store, "haulwright_jobs") == 0
 
 
 def test_the_callers_rows_look_as_they_always_did(connection, mine):
@@ -98,18 +98,18 @@ def test_a_connection_that_commits_by_itself_is_refused(store, connection):
         connection.autocommit = True
 
     with pytest.raises(Refused, match="autocommit"):
-        borrow(connection, store.database)
+        adopt_connection(connection, store.database)
 
     connection.execute("begin")
-    Store(borrow(connection, store.database)).jobs.enqueue([new_job()])
+    Store(adopt_connection(connection, store.database)).jobs.enqueue([new_job()])
     connection.execute("rollback")
-    assert count(store, "penstock_jobs") == 0
+    assert count(store, "haulwright_jobs") == 0
 
 
 def test_a_connection_to_another_kind_of_database_is_refused(store, postgres_url):
     strange = psycopg.connect(postgres_url) if store.database.dialect == "sqlite" else sqlite3.connect(":memory:")
     with closing(strange), pytest.raises(Refused, match="The jobs are on"):
-        borrow(strange, store.database)
+        adopt_connection(strange, store.database)
 
 
 def test_a_connection_to_another_file_is_refused(sqlite_url, clock, tmp_path):
@@ -118,10 +118,10 @@ def test_a_connection_to_another_file_is_refused(sqlite_url, clock, tmp_path):
         closing(sqlite3.connect(tmp_path / "other.db")) as strange,
         pytest.raises(Refused, match="another file"),
     ):
-        borrow(strange, store.database)
+        adopt_connection(strange, store.database)
 
 
 @pytest.mark.parametrize("thing", [None, "connection", 7, threading.Lock()], ids=["none", "text", "number", "lock"])
 def test_what_is_no_connection_is_refused(store, thing):
     with pytest.raises(Refused, match="cannot carry an enqueue"):
-        borrow(thing, store.database)
+        adopt_connection(thing, store.database)

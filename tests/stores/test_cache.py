@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.clock import SECOND
-from penstock.stores.cache import BODY_LIMIT_BYTES, Kept
+from haulwright.clock import SECOND
+from haulwright.stores.cache import BODY_LIMIT_BYTES, CachedResponse
 from tests.stores.scenes import START, count
 
 KEY = "a" * 64
 
 
 def kept(body=b"\x00\xffpage", seconds=3600):
-    return Kept(200, '{"v": 1}', body, START, START, START + seconds * SECOND, START + seconds * SECOND)
+    return CachedResponse(200, '{"v": 1}', body, START, START, START + seconds * SECOND, START + seconds * SECOND)
 
 
 @pytest.mark.proves("CA-01")
@@ -30,7 +30,7 @@ def test_an_answer_is_gone_after_its_time(store, clock):
 
     assert store.cache.load(KEY) is None
     assert store.cache.prune() == 1
-    assert count(store, "penstock_cache") == 0
+    assert count(store, "haulwright_cache") == 0
 
 
 def test_a_newer_answer_takes_the_place_of_the_older_and_one_that_is_too_large_leaves_none(store):
@@ -43,14 +43,13 @@ def test_a_newer_answer_takes_the_place_of_the_older_and_one_that_is_too_large_l
     assert store.cache.load(KEY) is None
 
 
-def test_answers_are_forgotten_by_key_and_by_source(store):
-    for place in range(3):
-        store.cache.save(f"{place}", "shop", kept())
-    store.cache.save("other", "feeds", kept())
+def test_an_answer_is_forgotten_by_its_key(store):
+    store.cache.save("one", "shop", kept())
+    store.cache.save("other", "shop", kept())
 
-    store.cache.forget("0")
+    store.cache.forget("one")
 
-    assert store.cache.forget_source("shop") == 2
+    assert store.cache.load("one") is None
     assert store.cache.load("other") is not None
 
 

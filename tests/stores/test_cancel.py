@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from penstock import events
-from penstock.engine.outcome import Done, RetryLater, Snooze
-from penstock.engine.settlement import RELEASE, Settlement
-from penstock.engine.transitions import State
-from penstock.errors import IllegalTransition, NotFound
+from haulwright import events
+from haulwright.engine.outcome import Done, RetryLater, Snooze
+from haulwright.engine.settlement import RELEASE, Settlement
+from haulwright.engine.transitions import State
+from haulwright.errors import IllegalTransition, NotFound
 from tests.stores.scenes import BOOM, claim, claim_one, lose, names, race, settle
 
 

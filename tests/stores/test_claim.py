@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.clock import SECOND
-from penstock.engine.transitions import State
-from penstock.stores.claiming import Turn
+from haulwright.clock import SECOND
+from haulwright.engine.transitions import State
+from haulwright.stores.claim_cursor import ClaimCursor
 from tests.stores.scenes import HOUR, START, claim, claim_one, fail, ids, new_job, race, settle
 
 
@@ -37,7 +37,7 @@ def test_a_running_job_without_its_whole_lease_cannot_be_stored(store, worker, c
     claim_one(store, worker)
 
     with pytest.raises(Exception, match=r"(?i)check constraint"):
-        store.database.transact(lambda c: c.execute(f"update penstock_jobs set {column} = null"))  # noqa: S608
+        store.database.transact(lambda c: c.execute(f"update haulwright_jobs set {column} = null"))  # noqa: S608
 
 
 def test_a_lease_is_as_long_as_its_job_asked_for(store, worker, make_job):
@@ -50,13 +50,14 @@ def test_a_lease_is_as_long_as_its_job_asked_for(store, worker, make_job):
 
 def test_a_lease_carries_what_is_needed_to_run_its_job(store, worker):
     words = {"tenant": "acme", "queue": "q", "args": '{"v":1}', "priority": 3, "source": "shop", "tags": '["t"]'}
-    job = new_job(**words, timeout_us=5, correlation_id="c", facts='{"f":1}', max_attempts=4, deadline_us=HOUR)
+    words |= {"event_fields": '{"f":1}', "headers": '{"h":"1"}', "correlation_id": "c"}
+    job = new_job(**words, timeout_us=5, max_attempts=4, deadline_us=HOUR)
     store.jobs.enqueue([job])
 
     lease = claim_one(store, worker, "q")
 
     assert {name: getattr(lease, name) for name in words} == words
-    assert (lease.timeout_us, lease.correlation_id, lease.facts, lease.max_attempts) == (5, "c", '{"f":1}', 4)
+    assert (lease.timeout_us, lease.max_attempts) == (5, 4)
     assert (lease.run_at, lease.created_at, lease.leased_at, lease.deadline_at) == (START, START, START, START + HOUR)
     assert (lease.losses, lease.deferrals, lease.job_key, lease.requeued_from) == (0, 0, job.id, None)
 
@@ -163,7 +164,7 @@ def test_a_claim_does_not_wait_for_a_row_that_somebody_holds(store, open_store, 
     store.jobs.enqueue([held, free])
 
     def hold_and_claim(connection):
-        connection.execute("select 1 from penstock_jobs where id = %s for update", [held.id])
+        connection.execute("select 1 from haulwright_jobs where id = %s for update", [held.id])
         return ids(claim(store, worker, 2))
 
     assert open_store().database.transact(hold_and_claim) == [free.id]
@@ -179,7 +180,7 @@ def test_parked_jobs_of_the_best_priority_do_not_hide_due_ones(store, worker, ba
 
 
 def test_a_short_claim_knows_when_the_next_job_is_due(store, clock, worker, make_job):
-    turn = Turn()
+    turn = ClaimCursor()
     assert store.leases.claim(worker, ["default"], 1, turn) == []
     assert turn.next_due is None
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.clock import SECOND
-from penstock.stores.claiming import Turn
-from penstock.stores.postgres.connection import PostgresConnection
+from haulwright.clock import SECOND
+from haulwright.stores.claim_cursor import ClaimCursor
+from haulwright.stores.postgres.connection import PostgresConnection
 from tests.stores.scenes import HOUR, START, claim, fail, ids, new_job
 
 COMPANY = {
@@ -68,7 +68,7 @@ def test_a_row_that_somebody_holds_is_not_waited_for(store, open_store, make_job
     held, free = make_job(run_at=START - HOUR), make_job()
 
     def hold_and_take(connection):
-        connection.execute("select 1 from penstock_jobs where id = %s for update", [held.id])
+        connection.execute("select 1 from haulwright_jobs where id = %s for update", [held.id])
         return ids(take())
 
     assert open_store().database.transact(hold_and_take) == [free.id]
@@ -78,7 +78,7 @@ def test_a_row_that_somebody_holds_is_not_waited_for(store, open_store, make_job
 @pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
 def test_a_lone_job_is_claimed_by_a_single_statement(store, worker, make_job, monkeypatch):
     """A trip to the server more would be felt at every job that somebody waits for."""
-    said, turn, execute = [], Turn(), PostgresConnection._execute
+    said, turn, execute = [], ClaimCursor(), PostgresConnection._execute
     monkeypatch.setattr(PostgresConnection, "_execute", lambda self, *it: said.append(it) or execute(self, *it))
     make_job(tenant="other", delay_us=HOUR)
     lone = make_job()

@@ -7,12 +7,12 @@ from contextlib import suppress
 
 import pytest
 
-from penstock.engine.outcome import Done
-from penstock.engine.payload import EFFECT_LIMIT_BYTES
-from penstock.engine.stages import DOCUMENTS
-from penstock.engine.transitions import State
-from penstock.errors import EffectMismatch, LeaseLost
-from tests.stores.scenes import claim, claim_one, count, fail, lose, new_job, race, settlement
+from haulwright.engine.outcome import Done
+from haulwright.engine.payload import EFFECT_LIMIT_BYTES
+from haulwright.engine.stages import DOCUMENTS
+from haulwright.engine.transitions import State
+from haulwright.errors import EffectMismatch, LeaseLost
+from tests.stores.scenes import claim, claim_one, commit, count, fail, lose, new_job, race, settlement
 
 
 @pytest.fixture
@@ -29,14 +29,14 @@ def save(store):
 
 @pytest.mark.proves("GU-02")
 def test_a_commit_happens_once_however_often_it_is_asked_for(store, clock, worker, lease, save):
-    assert store.effects.commit(lease, "key", "save", save) == (True, "1")
-    assert store.effects.commit(lease, "key", "save", save) == (False, "1")
+    assert commit(store, lease, "key", "save", save) == (True, "1")
+    assert commit(store, lease, "key", "save", save) == (False, "1")
     fail(store, lease)
     clock.advance(3600)
 
     again = claim_one(store, worker)
 
-    assert store.effects.commit(again, "key", "save", save) == (False, "1")
+    assert commit(store, again, "key", "save", save) == (False, "1")
     assert count(store, "sink") == 1
 
 
@@ -47,10 +47,10 @@ def test_a_commit_that_fails_leaves_no_row_and_no_record(store, lease, save):
         raise ValueError("the last line was bad")
 
     with pytest.raises(ValueError, match="the last line"):
-        store.effects.commit(lease, "key", "save", fail_after_writing)
+        commit(store, lease, "key", "save", fail_after_writing)
 
-    assert (count(store, "sink"), count(store, "penstock_effects")) == (0, 0)
-    assert store.effects.commit(lease, "key", "save", save) == (True, "1")
+    assert (count(store, "sink"), count(store, "haulwright_effects")) == (0, 0)
+    assert commit(store, lease, "key", "save", save) == (True, "1")
 
 
 @pytest.mark.proves("GU-04")
@@ -58,7 +58,7 @@ def test_a_stale_worker_commits_nothing(store, clock, lease, save):
     lose(store, clock)
 
     with pytest.raises(LeaseLost, match="commit"):
-        store.effects.commit(lease, "key", "save", save)
+        commit(store, lease, "key", "save", save)
 
     assert count(store, "sink") == 0
 
@@ -85,16 +85,16 @@ def test_what_is_written_with_a_settlement_is_gone_without_it(store, lease, save
     with pytest.raises(KeyError):
         store.effects.under(lease, "commit", work)
 
-    tables = ("sink", "penstock_effects", "penstock_stages", "penstock_history")
+    tables = ("sink", "haulwright_effects", "haulwright_stages", "haulwright_history")
     assert [count(store, table) for table in tables] == [0, 0, 0, 0]
-    assert count(store, "penstock_jobs") == 1
+    assert count(store, "haulwright_jobs") == 1
 
 
 def test_a_commit_under_another_name_is_refused(store, lease, save):
-    store.effects.commit(lease, "key", "save", save)
+    commit(store, lease, "key", "save", save)
 
     with pytest.raises(EffectMismatch):
-        store.effects.commit(lease, "key", "store", save)
+        commit(store, lease, "key", "store", save)
 
 
 def test_a_commit_never_takes_an_unfinished_effect_for_its_own_success(store, lease, save):
@@ -102,7 +102,7 @@ def test_a_commit_never_takes_an_unfinished_effect_for_its_own_success(store, le
     store.effects.begin(lease, "key", "save")
 
     with pytest.raises(EffectMismatch):
-        store.effects.commit(lease, "key", "save", save)
+        commit(store, lease, "key", "save", save)
 
     assert count(store, "sink") == 0
 
@@ -112,8 +112,8 @@ def test_a_value_too_large_to_keep_does_not_repeat_the_commit(store, lease, save
         save(connection)
         return '"' + "x" * EFFECT_LIMIT_BYTES + '"'
 
-    assert store.effects.commit(lease, "key", "save", large)[0]
-    assert store.effects.commit(lease, "key", "save", large) == (False, None)
+    assert commit(store, lease, "key", "save", large)[0]
+    assert commit(store, lease, "key", "save", large) == (False, None)
     assert count(store, "sink") == 1
 
 
@@ -131,8 +131,8 @@ def test_two_jobs_that_commit_under_one_key_at_once_commit_once(store, open_stor
         return save(connection)
 
     answers = race(
-        lambda: store.effects.commit(one, "shared", "save", linger),
-        lambda: other.effects.commit(two, "shared", "save", linger),
+        lambda: commit(store, one, "shared", "save", linger),
+        lambda: commit(other, two, "shared", "save", linger),
     )
 
     assert sorted(answers) == [(False, "1"), (True, "1")]
@@ -141,7 +141,7 @@ def test_two_jobs_that_commit_under_one_key_at_once_commit_once(store, open_stor
 
 @pytest.mark.proves("GU-02")
 def test_two_threads_of_one_run_commit_once(store, lease, save):
-    answers = race(*[lambda: store.effects.commit(lease, "key", "save", save)] * 4)
+    answers = race(*[lambda: commit(store, lease, "key", "save", save)] * 4)
 
     assert sorted(answers) == [(False, "1"), (False, "1"), (False, "1"), (True, "1")]
     assert count(store, "sink") == 1

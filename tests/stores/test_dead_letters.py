@@ -6,14 +6,14 @@ from itertools import starmap
 
 import pytest
 
-from penstock import events
-from penstock.clock import SECOND
-from penstock.engine.job import Unique
-from penstock.engine.outcome import Bury
-from penstock.engine.transitions import State
-from penstock.errors import AlreadyRequeued, Conflict, IllegalTransition, NotFound
-from penstock.stores.job_rows import Requeue
-from penstock.stores.listing import JobFilter
+from haulwright import events
+from haulwright.clock import SECOND
+from haulwright.engine.job import Unique
+from haulwright.engine.outcome import Bury
+from haulwright.engine.transitions import State
+from haulwright.errors import AlreadyRequeued, Conflict, IllegalTransition, NotFound
+from haulwright.stores.job_rows import Requeue
+from haulwright.stores.listing import DeadCount, JobFilter
 from tests.stores.scenes import BOOM, DAY, START, bury, claim, claim_one, count, names, new_job, race, settle
 
 AGAIN = Requeue("alice", "the shop is back")
@@ -25,14 +25,15 @@ def requeue(store, job_id, how=AGAIN, tenant=None):
 
 @pytest.mark.proves("DL-02")
 def test_a_requeue_makes_one_new_job_that_is_linked_to_the_old_one(store, worker):
-    dead = bury(store, worker, args='{"v":1}', priority=3, queue="q", tags='["t"]', max_attempts=4)
+    words = {"args": '{"v":1}', "queue": "q", "tags": '["t"]', "headers": '{"trace":"7"}'}
+    dead = bury(store, worker, **words, priority=3, max_attempts=4)
 
     successor = requeue(store, dead)
 
     old, new = store.listing.get(dead), store.listing.get(successor.id)
     assert (old.state, old.requeued_to, new.requeued_from) == (State.DEAD, new.id, dead)
     assert (new.state, new.attempts, new.losses, new.fence, new.max_attempts) == (State.QUEUED, 0, 0, 0, 4)
-    assert (new.task, new.args, new.priority, new.queue, new.tags) == ("work", '{"v":1}', 3, "q", '["t"]')
+    assert (new.task, new.priority, {name: getattr(new, name) for name in words}) == ("work", 3, words)
     assert new.error_code is None
 
 
@@ -56,7 +57,7 @@ def test_a_dead_letter_is_requeued_only_once(store, worker):
         requeue(store, dead)
 
     assert refusal.value.successor == successor.id
-    assert count(store, "penstock_jobs") == 1
+    assert count(store, "haulwright_jobs") == 1
 
 
 @pytest.mark.proves("DL-02")
@@ -159,7 +160,7 @@ def test_a_foreign_dead_letter_looks_exactly_like_an_absent_one(store, worker):
         refusals.append(str(refusal.value).replace(job_id, "X"))
 
     assert len(set(refusals)) == 1
-    assert count(store, "penstock_jobs") == 0
+    assert count(store, "haulwright_jobs") == 0
 
 
 def test_a_requeue_waits_for_an_active_job_of_the_same_unique_key(store, worker):
@@ -203,8 +204,12 @@ def test_dead_letters_are_counted_by_tenant_and_error_code(store, worker):
     requeued = bury(store, worker, tenant="b")
     requeue(store, requeued)
 
-    assert store.listing.dead_counts() == [("a", "boom", 2), ("a", None, 1), ("b", "boom", 1)]
-    assert store.listing.dead_counts("b") == [("b", "boom", 1)]
+    first = store.listing.dead_counts(limit=2)
+    rest = store.listing.dead_counts(after=first.next, limit=2)
+
+    assert first.rows == [DeadCount("a", "boom", 2), DeadCount("a", None, 1)]
+    assert (rest.rows, rest.next) == ([DeadCount("b", "boom", 1)], None)
+    assert store.listing.dead_counts("b").rows == rest.rows
 
 
 def test_dead_letters_that_nobody_requeued_can_be_listed(store, worker):

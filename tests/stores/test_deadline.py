@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from penstock import events
-from penstock.clock import SECOND
-from penstock.engine.transitions import State
+from haulwright import events
+from haulwright.clock import SECOND
+from haulwright.engine.transitions import State
 from tests.stores.scenes import DAY, HOUR, START, claim, claim_one, fail, ids, new_job, race
 
 

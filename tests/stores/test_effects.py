@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from penstock import events
-from penstock.engine.outcome import Bury
-from penstock.engine.payload import EFFECT_INLINE_LIMIT_BYTES, EFFECT_LIMIT_BYTES
-from penstock.errors import EffectMismatch, LeaseLost, NotFound, Throttled
-from penstock.stores.job_rows import Requeue
+from haulwright import events
+from haulwright.engine.outcome import Bury
+from haulwright.engine.payload import EFFECT_INLINE_LIMIT_BYTES, EFFECT_LIMIT_BYTES
+from haulwright.errors import EffectMismatch, LeaseLost, NotFound, Throttled
+from haulwright.stores.job_rows import Requeue
 from tests.stores.scenes import BOOM, START, claim_one, count, fail, lose, new_job, rows, settle
 
 
@@ -119,7 +119,7 @@ def test_only_an_interrupted_effect_can_be_marked_unknown(store, lease):
     store.effects.mark_unknown(lease, "key", "pay")
 
     assert store.effects.find("default", "key").state == "done"
-    assert count(store, "penstock_events") == 0
+    assert count(store, "haulwright_events") == 0
 
 
 @pytest.mark.parametrize(("happened", "state", "result"), [(True, "done", '"paid"'), (False, "new", None)])
@@ -185,7 +185,7 @@ def test_a_result_is_kept_where_it_fits(store, lease, size, stored):
 
     begun = store.effects.begin(lease, "key", "fetch")
 
-    assert rows(store, "select stored from penstock_effects") == [(stored,)]
+    assert rows(store, "select stored from haulwright_effects") == [(stored,)]
     assert begun.state == "done"
     assert (begun.result, begun.dropped) == ((None, True) if stored == "dropped" else (result, False))
 
@@ -195,7 +195,7 @@ def test_the_limit_is_one_of_bytes_not_of_characters(store, lease):
     store.effects.begin(lease, "key", "fetch")
     store.effects.settle(lease, "key", result)
 
-    assert count(store, "penstock_blobs") == 1
+    assert count(store, "haulwright_blobs") == 1
     assert store.effects.find("default", "key").result == result
 
 
@@ -244,7 +244,7 @@ def test_a_successor_settles_what_its_dead_letter_began(store, worker, lease):
     """The successor's fence is smaller than the one that the intent was written under."""
     for _ in range(2):
         fail(store, lease)
-        store.database.transact(lambda c: c.execute("update penstock_jobs set run_at = 0"))
+        store.database.transact(lambda c: c.execute("update haulwright_jobs set run_at = 0"))
         lease = claim_one(store, worker)
     store.effects.begin(lease, "key", "fetch")
     settle(store, lease, Bury("permanent", BOOM))

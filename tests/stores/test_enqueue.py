@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from penstock.clock import SECOND
-from penstock.engine.job import Unique
-from penstock.engine.transitions import State
-from penstock.errors import DuplicateMismatch
-from penstock.stores.listing import JobFilter
+from haulwright.clock import SECOND
+from haulwright.engine.job import Unique
+from haulwright.engine.transitions import State
+from haulwright.errors import DuplicateMismatch
+from haulwright.stores.listing import JobFilter
 from tests.stores.scenes import DAY, HOUR, START, claim, count, ids, new_job
 
 MARKS = {
@@ -19,13 +19,14 @@ MARKS = {
     "source": "shop.example",
     "correlation_id": "request-7",
     "tags": '["a","b"]',
-    "facts": '{"sku":"A1"}',
+    "event_fields": '{"sku":"A1"}',
+    "headers": '{"traceparent":"00-7"}',
 }
 
 
 def has_marks(job):
-    given = (job.concurrency_key, job.source, job.correlation_id, json.loads(job.tags), job.facts)
-    return given == ("shop", "shop.example", "request-7", ["a", "b"], '{"sku":"A1"}')
+    kept = (job.concurrency_key, job.source, job.correlation_id, json.loads(job.tags), job.event_fields, job.headers)
+    return kept == ("shop", "shop.example", "request-7", ["a", "b"], '{"sku":"A1"}', '{"traceparent":"00-7"}')
 
 
 @pytest.mark.proves("ENQ-01", "JOB-02", "JOB-13")
@@ -96,7 +97,9 @@ def test_what_is_told_of_a_job_is_written_with_it_and_only_where_it_was_made(sto
     first, second = new_job(tenant="acme", **key), new_job(tenant="acme", **key)
 
     def ask(job):
-        return store.database.transact(lambda connection: store.jobs.enqueue_told(connection, job, "asked", {"n": 1}))
+        return store.database.transact(
+            lambda connection: store.jobs.enqueue_with_event(connection, job, "asked", {"n": 1})
+        )
 
     made = [ask(first), ask(second)]
 
@@ -117,20 +120,21 @@ def test_many_jobs_are_answered_in_the_order_of_the_request(store):
 
     assert [one.id for one in made] == ids(jobs)
     assert all(one.created for one in made)
-    assert count(store, "penstock_jobs") == 50
+    assert count(store, "haulwright_jobs") == 50
 
 
 def test_an_enqueue_of_nothing_writes_nothing(store):
     assert store.jobs.enqueue([]) == []
+    assert store.database.transact(lambda connection: store.jobs.enqueue_on(connection, [])) == []
 
 
 @pytest.mark.parametrize("more", [-1, 0, 1])
 def test_a_long_enqueue_is_written_in_chunks_and_answered_whole(store, monkeypatch, more):
-    monkeypatch.setattr(type(store.database), "rows_to_load", 10)
+    monkeypatch.setattr(type(store.database), "load_batch_size", 10)
     jobs = [new_job() for _ in range(20 + more)]
 
     assert [one.id for one in store.jobs.enqueue(jobs)] == ids(jobs)
-    assert count(store, "penstock_jobs") == 20 + more
+    assert count(store, "haulwright_jobs") == 20 + more
 
 
 def test_a_chunk_with_one_refused_job_is_not_written_at_all(store):
@@ -140,7 +144,7 @@ def test_a_chunk_with_one_refused_job_is_not_written_at_all(store):
     with pytest.raises(DuplicateMismatch):
         store.jobs.enqueue([new_job(), new_job(args="2", unique=Unique("k")), new_job()])
 
-    assert count(store, "penstock_jobs") == 1
+    assert count(store, "haulwright_jobs") == 1
 
 
 def test_a_mixed_batch_writes_plain_and_unique_jobs_alike(store):

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from penstock import events
-from penstock.engine.ids import new_id
-from penstock.engine.outcome import Bury, Cancel, Done, RetryLater, Skip, Snooze
-from penstock.engine.schedule import ScheduleSpec
-from penstock.engine.settlement import RELEASE, Settlement
-from penstock.engine.source import figures
-from penstock.engine.transitions import State
-from penstock.events import FIELDS, Event
-from penstock.stores.job_rows import Requeue
-from penstock.stores.sources import Asker, Left
-from penstock.stores.workers import Identity
+from haulwright import events
+from haulwright.engine.ids import new_id
+from haulwright.engine.job import LeaseKey
+from haulwright.engine.outcome import Bury, Cancel, Done, RetryLater, Skip, Snooze
+from haulwright.engine.schedule import ScheduleSpec
+from haulwright.engine.settlement import RELEASE, Settlement
+from haulwright.engine.source import source_limits
+from haulwright.engine.transitions import State
+from haulwright.events import FIELDS, Event
+from haulwright.stores.job_rows import Requeue
+from haulwright.stores.sources.admission import Release, Requester
+from haulwright.stores.workers import Identity
 from tests.stores.scenes import (
     BOOM,
     START,
@@ -47,7 +48,7 @@ def test_an_event_comes_back_as_it_was_told(store):
     assert (second.at, second.job_id, second.data, second.seq) == (START, None, {}, first.seq + 1)
 
 
-@pytest.mark.parametrize("statement", ["update penstock_events set name = 'x'", "delete from penstock_events"])
+@pytest.mark.parametrize("statement", ["update haulwright_events set name = 'x'", "delete from haulwright_events"])
 def test_events_cannot_be_changed_or_removed(store, statement):
     record(store, Event("x.happened", "acme"))
 
@@ -64,7 +65,7 @@ def test_events_cannot_be_emptied_by_truncate(store):
     record(store, Event("x.happened", "acme"))
 
     with pytest.raises(Exception, match="events are"):
-        store.database.transact(lambda connection: connection.execute("truncate penstock_events"))
+        store.database.transact(lambda connection: connection.execute("truncate haulwright_events"))
 
 
 def test_retention_removes_the_oldest_and_leaves_the_door_shut(store, clock):
@@ -76,7 +77,7 @@ def test_retention_removes_the_oldest_and_leaves_the_door_shut(store, clock):
     assert store.events.prune(age_seconds=15, limit=2) == 1
     assert [event.name for event in store.events.latest()] == ["d"]
     with pytest.raises(Exception, match="events are"):
-        store.database.transact(lambda connection: connection.execute("delete from penstock_events"))
+        store.database.transact(lambda connection: connection.execute("delete from haulwright_events"))
 
 
 def test_an_event_is_gone_with_the_transaction_that_it_describes(store):
@@ -139,11 +140,11 @@ def test_each_attempt_has_a_start_and_an_end_with_worker_and_fence(store, clock,
 
 @pytest.mark.proves("AU-01", "AU-06")
 def test_the_events_of_a_job_carry_what_its_task_declares(store, clock, worker, make_job):
-    job = make_job(facts='{"connector_id":"c1"}')
+    job = make_job(event_fields='{"connector_id":"c1"}')
     fail(store, claim_one(store, worker))
     clock.advance(3600)
     lease = claim_one(store, worker)
-    done = settlement(lease, Done("1", facts='{"records_synced":7}'))
+    done = settlement(lease, Done("1", event_fields='{"records_synced":7}'))
     store.leases.settle([Settlement(lease, done.step, seconds=1.5)])
 
     told = {event.name: event.data for event in store.events.of_job(job.id)}
@@ -181,12 +182,12 @@ def test_every_event_carries_the_fields_of_its_name(store, clock, worker):
     store.schedules.pause("s", tenant=None, actor="me")
     store.schedules.resume("s", tenant=None, actor="me")
     store.schedules.trigger("s", None, tenant=None, actor="me")
-    store.sources.declare("shop", figures(breaker="1 failure / 1 min"))
+    store.sources.declare("shop", source_limits(breaker="1 failure / 1 min"))
     store.sources.override("shop", {"budget": 9}, actor="me")
     store.sources.pause("shop", actor="me", reason="no")
     store.sources.resume("shop", actor="me")
-    for left in (Left("failed", park_seconds=30), Left("ok")):
-        store.sources.leave(store.sources.ask("shop", Asker(worker, 0), lease_seconds=60), left)
+    for left in (Release("failed", park_seconds=30), Release("ok")):
+        store.gates.leave(store.gates.ask("shop", Requester(LeaseKey(worker, 0)), lease_seconds=60), left)
         clock.advance(60)
     one = Identity(worker, "w", "h", "b", 1, "1", "0")
     store.workers.register(one, [], [])
@@ -206,12 +207,12 @@ def test_a_claim_and_a_first_success_write_no_event(store, worker):
     for lease in claim(store, worker, 5):
         settle(store, lease)
 
-    assert count(store, "penstock_events") == 0
+    assert count(store, "haulwright_events") == 0
 
 
 @pytest.mark.proves("TN-02")
 def test_an_event_belongs_to_the_tenant_of_its_job(store, worker):
     dead = bury(store, worker, tenant="acme")
 
-    assert rows(store, "select distinct tenant from penstock_events") == [("acme",)]
+    assert rows(store, "select distinct tenant from haulwright_events") == [("acme",)]
     assert names(store, dead) == [events.JOB_STARTED, events.JOB_DEAD_LETTERED]

@@ -8,8 +8,8 @@ from math import ceil
 
 import pytest
 
-from penstock.engine.lease import shares
-from penstock.stores.claiming import Turn
+from haulwright.engine.lease import shares
+from haulwright.stores.claim_cursor import ClaimCursor
 from tests.stores.scenes import HOUR, START, claim, new_job
 
 
@@ -22,7 +22,7 @@ def fill(store, backlog):
 )
 def test_the_first_job_of_each_tenant_waits_for_one_round_at_most(store, worker, tenants, batch):
     fill(store, {f"t{n:02}": 12 for n in range(tenants)})
-    turn, served = Turn(), set()
+    turn, served = ClaimCursor(), set()
 
     for _ in range(ceil(tenants / batch)):
         served |= {lease.tenant for lease in store.leases.claim(worker, ["default"], batch, turn)}
@@ -31,9 +31,9 @@ def test_the_first_job_of_each_tenant_waits_for_one_round_at_most(store, worker,
 
 
 def test_more_tenants_than_one_claim_serves_are_served_by_the_next_ones(store, worker, monkeypatch):
-    monkeypatch.setattr("penstock.stores.claiming.TENANTS_AT_ONCE", 3)
+    monkeypatch.setattr("haulwright.stores.claiming.TENANTS_AT_ONCE", 3)
     fill(store, {f"t{n}": 4 for n in range(8)})
-    turn = Turn()
+    turn = ClaimCursor()
 
     served = [Counter(one.tenant for one in store.leases.claim(worker, ["default"], 6, turn)) for _ in range(3)]
 
@@ -43,10 +43,10 @@ def test_more_tenants_than_one_claim_serves_are_served_by_the_next_ones(store, w
 
 
 def test_room_that_some_tenants_leave_is_for_all_others(store, worker, monkeypatch):
-    monkeypatch.setattr("penstock.stores.claiming.TENANTS_AT_ONCE", 3)
+    monkeypatch.setattr("haulwright.stores.claiming.TENANTS_AT_ONCE", 3)
     fill(store, {f"t{n}": 1 for n in range(8)})
     store.jobs.enqueue([new_job(tenant="t9", delay_us=HOUR)])
-    turn = Turn()
+    turn = ClaimCursor()
 
     served = [lease.tenant for lease in store.leases.claim(worker, ["default"], 20, turn)]
 
@@ -56,10 +56,10 @@ def test_room_that_some_tenants_leave_is_for_all_others(store, worker, monkeypat
 
 
 def test_a_claim_that_did_not_come_to_all_tenants_says_that_there_is_more_and_goes_on_there(store, worker, monkeypatch):
-    monkeypatch.setattr("penstock.stores.claiming.TENANTS_AT_ONCE", 2)
-    monkeypatch.setattr("penstock.stores.claiming.ROUNDS", 2)
+    monkeypatch.setattr("haulwright.stores.claiming.TENANTS_AT_ONCE", 2)
+    monkeypatch.setattr("haulwright.stores.claiming.ROUNDS", 2)
     fill(store, {f"t{n}": 1 for n in range(7)})
-    turn = Turn()
+    turn = ClaimCursor()
 
     first = [lease.tenant for lease in store.leases.claim(worker, ["default"], 20, turn)]
     said = turn.next_due
@@ -78,7 +78,7 @@ def test_the_bound_holds_for_uneven_backlogs_from_any_place_in_the_round(store, 
     store.jobs.enqueue(
         [new_job(tenant=t, priority=rng.randint(-2, 2)) for t, jobs in backlog.items() for _ in range(jobs)]
     )
-    batch, turn, waited = rng.randint(1, 4), Turn(), Counter()
+    batch, turn, waited = rng.randint(1, 4), ClaimCursor(), Counter()
 
     while leases := store.leases.claim(worker, ["default"], batch, turn):
         served = Counter(lease.tenant for lease in leases)
@@ -91,7 +91,7 @@ def test_the_bound_holds_for_uneven_backlogs_from_any_place_in_the_round(store, 
 
 def test_a_newcomer_is_served_before_a_large_backlog_is_done(store, worker):
     fill(store, {"large": 50})
-    turn = Turn()
+    turn = ClaimCursor()
     store.leases.claim(worker, ["default"], 5, turn)
     fill(store, {"newcomer": 1})
 
@@ -132,7 +132,7 @@ def test_tenants_with_nothing_due_take_no_turn(store, worker):
 def test_tenants_of_every_alphabet_are_in_the_round(store, worker):
     tenants = {"Zoë", "ant", "éclair", "中文", "🦀", "-", "~", "A b"}
     fill(store, dict.fromkeys(tenants, 2))
-    turn, served = Turn(), set()
+    turn, served = ClaimCursor(), set()
 
     for _ in range(len(tenants)):
         served |= {lease.tenant for lease in store.leases.claim(worker, ["default"], 1, turn)}

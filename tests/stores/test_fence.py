@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.clock import SECOND
-from penstock.engine.outcome import Bury, Cancel, Done, RetryLater, Skip, Snooze
-from penstock.engine.settlement import RELEASE, Settlement
-from penstock.engine.stages import DOCUMENTS
-from penstock.engine.transitions import State
-from penstock.errors import LeaseLost
-from penstock.stores.job_rows import Requeue
+from haulwright.clock import SECOND
+from haulwright.engine.outcome import Bury, Cancel, Done, RetryLater, Skip, Snooze
+from haulwright.engine.settlement import RELEASE, Settlement
+from haulwright.engine.stages import DOCUMENTS
+from haulwright.engine.transitions import State
+from haulwright.errors import LeaseLost
+from haulwright.stores.job_rows import Requeue
 from tests.stores.scenes import (
     BOOM,
     START,
     bury,
     claim,
     claim_one,
+    commit,
     count,
     ids,
     lose,
@@ -85,7 +86,9 @@ def test_a_stale_worker_cannot_report_progress(store, stale):
         lambda effects, lease: effects.settle(lease, "key", "1"),
         lambda effects, lease: effects.mark_unknown(lease, "key", "fetch"),
         lambda effects, lease: effects.forget(lease, "key"),
-        lambda effects, lease: effects.commit(lease, "key", "save", lambda _: "1"),
+        lambda effects, lease: effects.under(
+            lease, "commit", lambda c: effects.commit_on(c, lease, "key", "save", lambda _: "1")
+        ),
         lambda effects, lease: effects.move(lease, DOCUMENTS, "HEAD_DONE"),
     ],
     ids=["begin", "settle", "mark_unknown", "forget", "commit", "stage"],
@@ -95,7 +98,7 @@ def test_a_stale_worker_cannot_write_to_the_ledger(store, stale, write):
         write(store.effects, stale)
 
     assert (refusal.value.job_id, refusal.value.fence) == (stale.id, 1)
-    assert count(store, "penstock_effects") == count(store, "penstock_stages") == 0
+    assert count(store, "haulwright_effects") == count(store, "haulwright_stages") == 0
 
 
 @pytest.mark.proves("CLM-13")
@@ -191,7 +194,7 @@ def test_settling_a_job_that_does_not_exist_changes_nothing_and_says_so(store, c
     store.jobs.prune(State.SUCCEEDED, 3600)
 
     assert not settle(store, lease)
-    assert count(store, "penstock_history") == 0
+    assert count(store, "haulwright_history") == 0
 
 
 def test_the_worker_of_a_dead_letter_has_no_say_over_its_successor(store, worker):
@@ -209,12 +212,12 @@ def test_the_worker_of_a_dead_letter_has_no_say_over_its_successor(store, worker
 
 def test_a_fence_may_grow_beyond_32_bits(store, worker, make_job):
     make_job()
-    store.database.transact(lambda c: c.execute("update penstock_jobs set fence = 1099511627776"))  # 2**40
+    store.database.transact(lambda c: c.execute("update haulwright_jobs set fence = 1099511627776"))  # 2**40
     lease = claim_one(store, worker)
 
     assert lease.fence == 2**40 + 1
     assert store.leases.renew([lease]).lost == frozenset()
-    assert store.effects.commit(lease, "key", "save", lambda _: "1") == (True, "1")
+    assert commit(store, lease, "key", "save", lambda _: "1") == (True, "1")
     assert store.effects.move(lease, DOCUMENTS, "HEAD_DONE") == "HEAD_DONE"
     assert settle(store, lease)
     assert store.events.of_job(lease.id)[-1].fence == 2**40 + 1

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from penstock.engine.outcome import Done, Snooze
-from penstock.engine.transitions import State
-from penstock.errors import InvalidValue, NotFound
-from penstock.stores.job_rows import Requeue
-from penstock.stores.listing import JobFilter
+from haulwright.engine.outcome import Done, Snooze
+from haulwright.engine.transitions import State
+from haulwright.errors import InvalidValue, NotFound
+from haulwright.stores.job_rows import Requeue
+from haulwright.stores.listing import Condition, JobFilter
 from tests.stores.scenes import HOUR, START, bury, claim, claim_one, ids, new_job, race, rows, settle
 
 
@@ -192,7 +192,7 @@ def test_the_latest_jobs_can_be_read_with_plain_sql(store, worker, make_job):
     settle(store, lease)
 
     wanted = "id, state, lease_owner, heartbeat_at, created_at, started_at, finished_at, error_message"
-    newest, oldest = rows(store, f"select {wanted} from penstock_recent limit 10")  # noqa: S608
+    newest, oldest = rows(store, f"select {wanted} from haulwright_recent limit 10")  # noqa: S608
 
     assert (newest[:3], oldest[:3]) == ((running.id, "running", worker), (done.id, "succeeded", worker))
     assert {_as_time(value) for value in (*newest[3:6], *oldest[3:7])} == {datetime(2024, 1, 1, tzinfo=UTC)}
@@ -207,7 +207,7 @@ def test_stuck_jobs_can_be_read_with_plain_sql(store, clock, worker, make_job):
     make_job()
     claim_one(store, worker)
 
-    (row,) = rows(store, "select id, lease_owner, seconds_since_heartbeat, seconds_past_lease from penstock_stuck")
+    (row,) = rows(store, "select id, lease_owner, seconds_since_heartbeat, seconds_past_lease from haulwright_stuck")
 
     assert row[:2] == (stuck.id, worker)
     assert row[2] - row[3] == 120
@@ -215,3 +215,10 @@ def test_stuck_jobs_can_be_read_with_plain_sql(store, clock, worker, make_job):
 
 def _as_time(value):
     return value if isinstance(value, datetime) else datetime.fromisoformat(value).replace(tzinfo=UTC)
+
+
+def test_a_condition_on_what_is_no_column_is_refused_before_any_statement(store):
+    strange = Condition("id is not null or j.tenant", "in", ("x",))
+
+    with pytest.raises(InvalidValue, match="no column to compare"):
+        store.listing.page(JobFilter(conditions=(strange,)))

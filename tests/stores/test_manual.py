@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.engine.schedule import ScheduleSpec
-from penstock.engine.transitions import State
-from penstock.errors import SlotTaken
+from haulwright.engine.schedule import ScheduleSpec
+from haulwright.engine.transitions import State
+from haulwright.errors import SlotTaken
 from tests.stores.scenes import HOUR, MINUTE, START, claim, claim_one, count, new_job, race, settle
 from tests.stores.test_schedules import TEMPLATE, dispositions, every
 
@@ -39,10 +39,10 @@ def test_a_taken_slot_is_refused_naming_its_job(store):
     with pytest.raises(SlotTaken, match=job) as refusal:
         trigger(store)
 
-    facts = refusal.value
-    assert (facts.schedule, facts.slot) == ("hourly", "2024-01-01T12:00:00Z")
-    assert (facts.disposition, facts.job_id) == ("manual", job)
-    assert count(store, "penstock_jobs") == 1
+    event_fields = refusal.value
+    assert (event_fields.schedule, event_fields.slot) == ("hourly", "2024-01-01T12:00:00Z")
+    assert (event_fields.disposition, event_fields.job_id) == ("manual", job)
+    assert count(store, "haulwright_jobs") == 1
 
 
 @pytest.mark.proves("MT-02")
@@ -73,7 +73,7 @@ def test_of_a_person_and_a_worker_at_once_one_opens_the_slot(store, open_store, 
     by_hand, by_worker = race(lambda: trigger(store, START + HOUR), lambda: other.schedules.open_due("hourly"))
 
     assert isinstance(by_hand, SlotTaken) is (len(by_worker.jobs) == 1)
-    assert count(store, "penstock_jobs") == count(store, "penstock_slots") == 1
+    assert count(store, "haulwright_jobs") == count(store, "haulwright_slots") == 1
 
 
 def test_a_trigger_without_a_moment_takes_this_one(store, clock):

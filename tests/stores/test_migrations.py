@@ -12,11 +12,11 @@ from contextlib import closing
 import psycopg
 import pytest
 
-from penstock.errors import SchemaMismatch
-from penstock.stores import migrations
-from penstock.stores.migrations import ENGINE, Migration
-from penstock.stores.opening import open_database, prepare
-from penstock.stores.store import Store
+from haulwright.errors import SchemaMismatch
+from haulwright.stores import migrations
+from haulwright.stores.connect import open_database, prepare
+from haulwright.stores.migrations import ENGINE, Migration
+from haulwright.stores.store import Store
 from tests.stores.scenes import claim_one, new_job, race, settle
 from tests.support.binaries import wheel_binaries
 
@@ -30,7 +30,7 @@ SCHEMA = {
         union all select 'constraint', conrelid::regclass::text, conname, pg_get_constraintdef(oid)
         from pg_constraint where connamespace = current_schema()::regnamespace
         union all select 'trigger', tgrelid::regclass::text, tgname, tgtype::text
-        from pg_trigger where not tgisinternal and tgrelid::regclass::text like 'penstock%'
+        from pg_trigger where not tgisinternal and tgrelid::regclass::text like 'haulwright%'
         union all select 'function', proname, '', prosrc
         from pg_proc where pronamespace = current_schema()::regnamespace
         order by 1, 2, 3""",
@@ -68,7 +68,7 @@ def test_migrations_are_applied_once_and_recorded(database):
     assert migrations.migrate(database) == 0
 
     assert migrations.status(database).current
-    recorded = database.read(lambda c: c.execute("select chain, number, name, digest from penstock_migrations"))
+    recorded = database.read(lambda c: c.execute("select chain, number, name, digest from haulwright_migrations"))
     chain = migrations.chain_of(ENGINE, database.dialect)
     assert recorded == [(ENGINE, one.number, one.name, one.digest) for one in chain]
     assert chain[0].name == "engine"
@@ -78,7 +78,7 @@ def test_migrations_are_applied_once_and_recorded(database):
 def test_processes_that_migrate_at_once_migrate_once(database, database_url):
     """Each a process of its own, as after a deploy to several hosts."""
     code = (
-        "import sys; from penstock.stores.opening import open_database; from penstock.stores import migrations;"
+        "import sys; from haulwright.stores.connect import open_database; from haulwright.stores import migrations;"
         "sys.stdin.read(); print(migrations.migrate(open_database(sys.argv[1])))"
     )
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
@@ -106,20 +106,20 @@ def test_threads_that_prepare_at_once_find_one_schema(database, database_url, cl
 
 def test_a_schema_that_is_newer_than_the_code_is_refused(database):
     known = migrations.migrate(database)
-    row = f"('penstock.stores', {known + 1}, 'next', 'x')"
-    newer = f"insert into penstock_migrations (chain, number, name, digest) values {row}"  # noqa: S608 - from above
+    row = f"('haulwright.stores', {known + 1}, 'next', 'x')"
+    newer = f"insert into haulwright_migrations (chain, number, name, digest) values {row}"  # noqa: S608 - from above
     database.transact(lambda connection: connection.execute(newer))
 
     for act in (migrations.status, migrations.migrate, prepare):
         with pytest.raises(SchemaMismatch, match=f"version {known + 1}, and this code knows {known}") as refusal:
             act(database)
-        assert "Upgrade Penstock" in refusal.value.hint
+        assert "Upgrade Haulwright" in refusal.value.hint
 
 
 @pytest.mark.proves("MG-03", "MG-05")
 def test_a_file_that_changed_after_it_was_applied_is_refused(database):
     migrations.migrate(database)
-    database.transact(lambda connection: connection.execute("update penstock_migrations set digest = 'other'"))
+    database.transact(lambda connection: connection.execute("update haulwright_migrations set digest = 'other'"))
 
     for act in (migrations.status, migrations.migrate, prepare):
         with pytest.raises(SchemaMismatch, match="another file"):
@@ -160,7 +160,7 @@ def test_sqlite_migrates_itself_on_first_use(sqlite_url, clock, worker):
 def test_postgresql_is_migrated_on_purpose(postgres_url, clock):
     with pytest.raises(SchemaMismatch, match="version 0, and this code needs") as refusal:
         Store.open(postgres_url, clock=clock)
-    assert "penstock db migrate" in refusal.value.hint
+    assert "haulwright db migrate" in refusal.value.hint
 
     with closing(open_database(postgres_url, clock=clock)) as database:
         migrations.migrate(database)
@@ -213,7 +213,7 @@ def _start_over(database):
             connection.execute(f"drop schema {schema} cascade; create schema {schema}")
             return
         for kind in ("view", "trigger", "index", "table"):
-            asked = f"select name from sqlite_master where type = '{kind}' and name like 'penstock%'"  # noqa: S608
+            asked = f"select name from sqlite_master where type = '{kind}' and name like 'haulwright%'"  # noqa: S608
             for (name,) in connection.execute(asked):
                 connection.execute(f"drop {kind} {name}")
 

@@ -12,12 +12,12 @@ from tempfile import gettempdir
 
 import pytest
 
-from penstock.errors import DatabaseUnavailable, DatabaseUnsuitable, Refused
-from penstock.stores import migrations
-from penstock.stores.opening import open_database
-from penstock.stores.sqlite import connection as sqlite_connection
-from penstock.stores.sqlite.filesystem import file_system_of, in_temporary_folder, require_suitable
-from penstock.stores.store import Store
+from haulwright.errors import DatabaseUnavailable, DatabaseUnsuitable, Refused
+from haulwright.stores import migrations
+from haulwright.stores.connect import open_database
+from haulwright.stores.sqlite import connection as sqlite_connection
+from haulwright.stores.sqlite.filesystem import file_system_of, in_temporary_folder, require_suitable
+from haulwright.stores.store import Store
 from tests.stores.scenes import count, new_job
 
 SECRET = "hunter2"  # noqa: S105 - what must not be seen
@@ -30,7 +30,7 @@ SECRET = "hunter2"  # noqa: S105 - what must not be seen
         f"user=root password={SECRET} host=db",
         f"{SECRET}",
         "",
-        "penstock.db",
+        "haulwright.db",
         f"redis://:{SECRET}@host",
     ],
 )
@@ -78,7 +78,7 @@ def test_nothing_is_read_or_written_before_it_is_needed(tmp_path):
 
 def test_a_missing_folder_is_named_with_the_command_that_makes_it(tmp_path):
     with pytest.raises(DatabaseUnsuitable, match="does not exist") as refusal:
-        Store.open(f"sqlite:///{tmp_path}/a/b/penstock.db")
+        Store.open(f"sqlite:///{tmp_path}/a/b/haulwright.db")
 
     assert refusal.value.hint == f"Create it: mkdir -p {tmp_path}/a/b"
 
@@ -94,30 +94,30 @@ def test_a_file_that_is_no_database_is_refused_and_left_as_it_is(tmp_path):
 
 
 def test_a_folder_is_no_database(tmp_path):
-    (tmp_path / "penstock.db").mkdir()
+    (tmp_path / "haulwright.db").mkdir()
 
     with pytest.raises(DatabaseUnsuitable, match="cannot be opened"):
-        Store.open(f"sqlite:///{tmp_path}/penstock.db")
+        Store.open(f"sqlite:///{tmp_path}/haulwright.db")
 
 
 @pytest.mark.parametrize("locked", ["file", "folder"])
 def test_a_database_that_cannot_be_written_is_refused(tmp_path_factory, sqlite_url, locked):
     """Asked as a user without special rights: root may write everywhere."""
     folder = tmp_path_factory.mktemp("place")
-    path = folder / "penstock.db"
+    path = folder / "haulwright.db"
     Store.open(f"sqlite:///{path}").close()
     path.chmod(0o444 if locked == "file" else 0o666)
     folder.chmod(0o777 if locked == "file" else 0o555)
     code = """
         import os, sys
-        from penstock.errors import DatabaseUnsuitable
-        from penstock.stores.store import Store
+        from haulwright.errors import DatabaseUnsuitable
+        from haulwright.stores.store import Store
         Store.open(sys.argv[2]).close()  # what Python still has to load is loaded while it can be
         os.chdir(sys.argv[1])  # its parents may be private
         if os.getuid() == 0:
             os.setgroups([]); os.setgid(65534); os.setuid(65534)
         try:
-            store = Store.open("sqlite:///penstock.db")
+            store = Store.open("sqlite:///haulwright.db")
             store.queues.pause("q", actor="me", reason="")
         except DatabaseUnsuitable as refusal:
             print(refusal)
@@ -166,16 +166,16 @@ def test_a_system_that_does_not_tell_its_mounts_is_trusted(tmp_path):
 
 
 def test_a_network_file_system_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("penstock.stores.sqlite.filesystem.file_system_of", lambda _: "nfs4")
+    monkeypatch.setattr("haulwright.stores.sqlite.filesystem.file_system_of", lambda _: "nfs4")
 
     with pytest.raises(DatabaseUnsuitable, match=r"network file system \(nfs4\)") as refusal:
-        require_suitable(tmp_path / "penstock.db")
+        require_suitable(tmp_path / "haulwright.db")
     assert "PostgreSQL" in refusal.value.hint
 
 
 def test_a_database_that_the_system_may_clean_away_is_known():
-    assert in_temporary_folder(Path(gettempdir()) / "a" / "penstock.db")
-    assert not in_temporary_folder(Path("/var/lib/penstock.db"))
+    assert in_temporary_folder(Path(gettempdir()) / "a" / "haulwright.db")
+    assert not in_temporary_folder(Path("/var/lib/haulwright.db"))
 
 
 @pytest.fixture
@@ -202,20 +202,20 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged_and_work_goes_on_when_t
         enqueue_until_full()
 
     assert "Free some space" in refusal.value.hint
-    assert count(full_store, "penstock_jobs") == len(acknowledged)
+    assert count(full_store, "haulwright_jobs") == len(acknowledged)
     _limit(full_store, 1_000_000)
     full_store.jobs.enqueue([new_job()])
-    assert count(full_store, "penstock_jobs") == len(acknowledged) + 1
+    assert count(full_store, "haulwright_jobs") == len(acknowledged) + 1
 
 
 def test_a_file_that_the_system_lets_grow_no_further_loses_nothing_either(sqlite_url):
     """The limit of the operating system meets the log, not only the file."""
     code = """
         import resource, sys
-        from penstock.engine.ids import new_id
-        from penstock.engine.job import NewJob
-        from penstock.errors import DatabaseUnavailable
-        from penstock.stores.store import Store
+        from haulwright.engine.ids import new_id
+        from haulwright.engine.job import NewJob
+        from haulwright.errors import DatabaseUnavailable
+        from haulwright.stores.store import Store
         store = Store.open(sys.argv[1])
         resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, 600_000))
         acknowledged = 0
@@ -233,15 +233,15 @@ def test_a_file_that_the_system_lets_grow_no_further_loses_nothing_either(sqlite
 
     assert int(told.stdout) > 0, told.stderr
     with closing(Store.open(sqlite_url)) as store:
-        assert count(store, "penstock_jobs") == int(told.stdout)
+        assert count(store, "haulwright_jobs") == int(told.stdout)
 
 
 def test_a_settable_clock_is_refused_outside_tests(monkeypatch, tmp_path):
-    monkeypatch.setenv("PENSTOCK_TEST_CLOCK", str(tmp_path / "clock"))
-    monkeypatch.delenv("PENSTOCK_TESTING", raising=False)
+    monkeypatch.setenv("HAULWRIGHT_TEST_CLOCK", str(tmp_path / "clock"))
+    monkeypatch.delenv("HAULWRIGHT_TESTING", raising=False)
 
     with pytest.raises(Refused, match="not a test"):
-        open_database(f"sqlite:///{tmp_path}/penstock.db")
+        open_database(f"sqlite:///{tmp_path}/haulwright.db")
 
 
 def test_sqlite_keeps_its_promise_by_these_settings(sqlite_url):
@@ -266,12 +266,12 @@ def test_a_place_that_cannot_have_a_log_is_refused(sqlite_url, monkeypatch):
 def test_without_the_driver_postgresql_says_what_to_install():
     code = (
         "import sys; sys.modules['psycopg'] = None\n"
-        "from penstock.stores.opening import open_database\n"
+        "from haulwright.stores.connect import open_database\n"
         "try: open_database('postgresql://host/db')\n"
         "except Exception as refusal: print(type(refusal).__name__, refusal)"
     )
 
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=os.environ)
 
-    assert told.stdout.startswith("DatabaseUnsuitable")
-    assert "penstock[postgres]" in told.stdout
+    assert told.stdout.startswith("MissingExtra PostgreSQL needs the package psycopg")
+    assert "haulwright[postgres]" in told.stdout

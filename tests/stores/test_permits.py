@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from penstock import events
-from penstock.engine.outcome import Bury, Snooze
-from penstock.engine.settlement import RELEASE, Settlement
-from penstock.engine.transitions import State
-from penstock.stores.claiming import Turn
+from haulwright import events
+from haulwright.engine.outcome import Bury, Snooze
+from haulwright.engine.settlement import RELEASE, Settlement
+from haulwright.engine.transitions import State
+from haulwright.stores.claim_cursor import ClaimCursor
 from tests.stores.scenes import START, claim, claim_one, count, fail, ids, lose, names, new_job, race, settle
 
 HALF_A_SECOND = 500_000
@@ -25,7 +25,7 @@ def test_no_more_jobs_run_under_a_key_than_its_limit(store, worker, limit):
     keyed(store, 8, limit)
 
     assert len(claim(store, worker, 20)) == limit
-    assert count(store, "penstock_permits") == limit
+    assert count(store, "haulwright_permits") == limit
 
 
 def test_the_first_jobs_in_order_get_the_permits(store, worker):
@@ -67,10 +67,10 @@ def test_a_full_key_does_not_hide_other_due_jobs(store, worker):
 
 
 def test_a_claim_that_met_only_full_keys_says_that_there_may_be_more(store, worker, monkeypatch):
-    monkeypatch.setattr("penstock.stores.claiming.ROUNDS", 2)
+    monkeypatch.setattr("haulwright.stores.claiming.ROUNDS", 2)
     keyed(store, 6)
     claim(store, worker, 1)
-    turn = Turn()
+    turn = ClaimCursor()
 
     assert store.leases.claim(worker, ["default"], 1, turn) == []
     assert turn.next_due == START
@@ -92,7 +92,7 @@ def test_a_permit_is_given_back_however_a_run_ends(store, worker, end):
         case "bury":
             settle(store, lease, Bury("permanent"))
 
-    assert count(store, "penstock_permits") == 0
+    assert count(store, "haulwright_permits") == 0
     assert len(claim(store, worker, 2)) == 1
 
 
@@ -102,7 +102,7 @@ def test_a_lost_lease_gives_its_permit_back(store, clock, worker):
 
     lose(store, clock)
 
-    assert count(store, "penstock_permits") == 0
+    assert count(store, "haulwright_permits") == 0
     assert ids(claim(store, worker, 2)) in ([first.id], [second.id])
 
 
@@ -113,7 +113,7 @@ def test_a_stale_worker_cannot_give_back_the_permit_of_the_new_one(store, clock,
     claim_one(store, other_worker)
 
     assert not settle(store, stale)
-    assert count(store, "penstock_permits") == 1
+    assert count(store, "haulwright_permits") == 1
 
 
 def test_a_freed_permit_wakes_the_oldest_waiter_at_once(store, worker):
@@ -177,7 +177,7 @@ def test_claimers_at_once_never_exceed_a_limit(store, open_store, worker, limit)
 
     leases = [lease for part in taken for lease in part]
     assert 1 <= len(leases) <= limit
-    assert count(store, "penstock_permits") == len(leases)
+    assert count(store, "haulwright_permits") == len(leases)
 
 
 def test_claims_over_many_keys_at_once_do_not_wait_in_a_circle(store, open_store, worker):
@@ -188,4 +188,4 @@ def test_claims_over_many_keys_at_once_do_not_wait_in_a_circle(store, open_store
     taken = race(*(lambda s=s: claim(s, worker, 12) for s in stores))
 
     assert sum(len(part) for part in taken) <= 12
-    assert count(store, "penstock_permits") == sum(len(part) for part in taken)
+    assert count(store, "haulwright_permits") == sum(len(part) for part in taken)

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from psycopg import sql
 
-from penstock.clock import SECOND
-from penstock.engine.ids import new_id
-from penstock.stores import migrations
-from penstock.stores.books import book
-from penstock.stores.claiming import HIGHEST
-from penstock.stores.opening import open_database
-from penstock.stores.sqlite.connection import with_table
-from penstock.stores.store import Store
+from haulwright.clock import SECOND
+from haulwright.engine.ids import new_id
+from haulwright.stores import migrations
+from haulwright.stores.books import book
+from haulwright.stores.claiming import HIGHEST
+from haulwright.stores.connect import open_database
+from haulwright.stores.sqlite.connection import with_table
+from haulwright.stores.store import Store
 from tests.stores.scenes import START, claim, new_job
 
 A_JOB = "018f2f6e-7c1a-7abc-8def-0123456789ab"
@@ -25,18 +25,18 @@ NOW: dict[str, Any] = {"now": START}
 HELD = {"id": A_JOB, "fence": 3}
 FAILURE = {"error_class": "E", "error_code": "e", "error_message": "m"}
 BACK = {"delay_us": 5, "refund": 1, "deferral": 1, "losses": 0, "waiting_on": "gate", **FAILURE}
-END = {"was": "running", "state": "dead", "reason": "r", "result": "1", "facts": "{}", "losses": 0, **FAILURE}
+END = {"was": "running", "state": "dead", "reason": "r", "result": "1", "event_fields": "{}", "losses": 0, **FAILURE}
 SHARE = {"tenant": "t1", "rank": 0, "limit": 5, "past_run_at": 0, "past_id": A_JOB}
 
 PAST = {"past_tenant": "t4", "past_rank": 0, "past_run_at": 0, "past_id": A_JOB}
 WALK = {"queue": "default", "after": "t3", "before": HIGHEST, "tenants": 4, **NOW}
 
 HOT = {
-    "walk": (WALK, {}, "penstock_jobs_ready"),
+    "scan_tenants": (WALK, {}, "haulwright_jobs_ready"),
     "claim": (
         {"queue": "default", "worker_id": A_JOB, "batch": 5, "gated": False, **NOW},
         SHARE,
-        "penstock_jobs_ready",
+        "haulwright_jobs_ready",
     ),
     "renew": (NOW, HELD, "primary key"),
     "lock": (HELD, {}, "primary key"),
@@ -45,28 +45,28 @@ HOT = {
     "put_back": (NOW, HELD | BACK, "primary key"),
     "asked_to_cancel": ({}, HELD, "primary key"),
     "ended": ({"losses": 0, **HELD}, {}, "primary key"),
-    "stale": ({"limit": 100, **NOW}, {}, "penstock_jobs_leased"),
-    "leases_of": ({"workers": [A_JOB], "limit": 100}, {}, "penstock_jobs_leased"),
-    "overdue": ({"limit": 100, **NOW}, {}, "penstock_jobs_deadline"),
-    "active_twin": ({"tenant": "t1", "task": "work", "key": "k"}, {}, "penstock_jobs_unique"),
-    "wake": ({"gate": "gate", "limit": 2, **NOW}, {}, "penstock_jobs_waiting"),
+    "stale": ({"limit": 100, **NOW}, {}, "haulwright_jobs_leased"),
+    "leases_of": ({"workers": [A_JOB], "limit": 100}, {}, "haulwright_jobs_leased"),
+    "overdue": ({"limit": 100, **NOW}, {}, "haulwright_jobs_deadline"),
+    "active_twin": ({"tenant": "t1", "task": "work", "key": "k"}, {}, "haulwright_jobs_unique"),
+    "wake": ({"gate": "gate", "limit": 2, **NOW}, {}, "haulwright_jobs_waiting"),
     "lock_any": ({"id": A_JOB, "tenant": None}, {}, "primary key"),
     "dead_letter": ({"id": A_JOB, "tenant": "t1"}, {}, "primary key"),
-    "prune": ({"state": "dead", "age_us": 9, "limit": 100, **NOW}, {}, "penstock_history_finished"),
+    "prune": ({"state": "dead", "age_us": 9, "limit": 100, **NOW}, {}, "haulwright_history_finished"),
 }
 """Each entry with its common parameters, the columns of its batch, and the index that must find its rows."""
 HOT_ON_POSTGRES = HOT | {
-    "walk_behind": (WALK, PAST, "penstock_jobs_ready"),
-    "claim_lone": (WALK | {"worker_id": A_JOB, "batch": 5}, {}, "penstock_jobs_ready"),
+    "scan_tenants_after": (WALK, PAST, "haulwright_jobs_ready"),
+    "claim_single_tenant": (WALK | {"worker_id": A_JOB, "batch": 5}, {}, "haulwright_jobs_ready"),
 }
-ORDERED = {"walk", "walk_behind", "claim", "claim_lone", "stale", "overdue", "prune"}
+ORDERED = {"scan_tenants", "scan_tenants_after", "claim", "claim_single_tenant", "stale", "overdue", "prune"}
 """Entries whose order comes from their index: sorting would read everything that matches."""
 BOUND = {"claim": "run_at", "stale": "lease_expires_at", "overdue": "deadline_at", "prune": "finished_at"}
 """The column that ends the scan of the index: what is not due yet is never read."""
 RARE = {"prune"}
 """Too rare for its plan to be kept from the time when the tables were empty."""
-LARGE = ("penstock_jobs", "penstock_history")
-PRIMARY_KEYS = {"penstock_jobs_pkey", "penstock_history_pkey"}
+LARGE = ("haulwright_jobs", "haulwright_history")
+PRIMARY_KEYS = {"haulwright_jobs_pkey", "haulwright_history_pkey"}
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def sqlite_store(sqlite_url, clock):
 @pytest.mark.parametrize("name", HOT)
 def test_sqlite_finds_the_rows_of_each_statement_by_its_index(sqlite_store, name):
     common, columns, index = HOT[name]
-    for statement in book("penstock.stores", "sqlite", "jobs")[name]:
+    for statement in book("haulwright.stores", "sqlite", "jobs")[name]:
         text = with_table(statement, tuple(columns), tuple(columns)) if "told" in statement else statement
         plan = _sqlite_plan(sqlite_store, text, common | columns | {"told": json.dumps([list(columns.values())])})
 
@@ -87,25 +87,25 @@ def test_sqlite_finds_the_rows_of_each_statement_by_its_index(sqlite_store, name
             assert not [line for line in plan if "TEMP B-TREE" in line]
         if name in BOUND:
             assert f"{BOUND[name]}<?" in " ".join(plan)
-        scanned = [line for line in plan if re.match(r"SCAN (penstock_(jobs|history)|j|next|q)\b", line)]
-        assert [line for line in scanned if name != "leases_of" or "penstock_jobs_leased" not in line] == []
+        scanned = [line for line in plan if re.match(r"SCAN (haulwright_(jobs|history)|j|next|q)\b", line)]
+        assert [line for line in scanned if name != "leases_of" or "haulwright_jobs_leased" not in line] == []
 
 
 @pytest.mark.proves("JOB-14")
 def test_sqlite_lists_a_tenants_finished_jobs_newest_first_by_an_index(sqlite_store):
-    statement = "select * from penstock_history where tenant = :tenant order by id desc limit 50"
+    statement = "select * from haulwright_history where tenant = :tenant order by id desc limit 50"
 
     plan = _sqlite_plan(sqlite_store, statement, {"tenant": "t"})
 
-    assert plan == ["SEARCH penstock_history USING INDEX penstock_history_tenant (tenant=?)"]
+    assert plan == ["SEARCH haulwright_history USING INDEX haulwright_history_tenant (tenant=?)"]
 
 
 def test_sqlite_reads_the_effects_of_one_job_not_of_a_whole_tenant(sqlite_store):
-    (statement,) = book("penstock.stores", "sqlite", "effects")["of_job"]
+    (statement,) = book("haulwright.stores", "sqlite", "effects")["of_job"]
 
-    plan = _sqlite_plan(sqlite_store, statement, {"tenant": "t", "job_key": "k", "limit": 9})
+    plan = _sqlite_plan(sqlite_store, statement, {"tenant": "t", "job_key": "k", "after": None, "limit": 9})
 
-    assert "penstock_effects_job (tenant=? AND job_key=?)" in plan[0]
+    assert "haulwright_effects_job (tenant=? AND job_key=?)" in plan[0]
 
 
 def test_a_claim_costs_sqlite_the_same_whatever_is_parked_before_the_due_job(sqlite_store, worker):
@@ -135,16 +135,16 @@ def _steps(store, act):
 
 
 FILL = (
-    """insert into penstock_jobs (id, tenant, task, queue, state, rank, run_at, args, max_attempts, job_key, lease_us,
+    """insert into haulwright_jobs (id, tenant, task, queue, state, rank, run_at, args, max_attempts, job_key, lease_us,
            deadline_at, waiting_on, unique_key, unique_scope, created_at, updated_at)
        select gen_random_uuid(), 't' || mod(n, 50), 'work', 'default', 'queued', mod(n, 5),
            %(now)s + (mod(n, 3) - 1) * 1000000000, '{}', 5, 'k' || n, 120000000, %(now)s + n,
            case when mod(n, 10) = 0 then 'gate' || mod(n, 7) end, case when mod(n, 2) = 0 then 'u' || n end,
            case when mod(n, 2) = 0 then 'while_active' end, %(now)s, %(now)s
        from generate_series(1, 20000) n""",
-    """update penstock_jobs set state = 'running', worker_id = id, leased_at = 1, heartbeat_at = 1,
+    """update haulwright_jobs set state = 'running', worker_id = id, leased_at = 1, heartbeat_at = 1,
            lease_expires_at = %(now)s + rank * 1000 where rank = 4 and tenant < 't3'""",
-    """insert into penstock_history (id, tenant, task, queue, state, rank, run_at, args, attempts, max_attempts,
+    """insert into haulwright_history (id, tenant, task, queue, state, rank, run_at, args, attempts, max_attempts,
            deferrals, losses, fence, job_key, tags, lease_us, created_at, updated_at, finished_at)
        select gen_random_uuid(), 't' || mod(n, 50), 'work', 'default',
            case when mod(n, 9) = 0 then 'dead' else 'succeeded' end,
@@ -176,7 +176,7 @@ def filled(postgres_server):
     with _migrated(postgres_server) as database:
         for statement in FILL:
             database.transact(lambda c, s=statement: c.execute(s, NOW))
-        database.read(lambda c: c.execute("analyze penstock_jobs, penstock_history, penstock_queues"))
+        database.read(lambda c: c.execute("analyze haulwright_jobs, haulwright_history, haulwright_queues"))
         yield database
 
 
@@ -190,7 +190,7 @@ def test_postgresql_finds_the_rows_of_each_statement_by_its_index(request, size,
     """Prepared, and run often enough that the server may choose a plan without knowing the values."""
     common, columns, index = HOT_ON_POSTGRES[name]
     params = common | {column: [value] * 3 for column, value in columns.items()}
-    (statement,) = book("penstock.stores", "postgres", "jobs")[name]
+    (statement,) = book("haulwright.stores", "postgres", "jobs")[name]
 
     nodes = _plan(request.getfixturevalue(size), statement, params, mode)
 
@@ -260,7 +260,7 @@ def _type(value):
 @pytest.mark.postgres
 def test_a_claim_costs_postgresql_the_same_whatever_is_parked_before_the_due_job(filled):
     """Twenty thousand jobs, many of them parked: the walk touches a few pages a pair, never a pair's jobs."""
-    (walk,) = book("penstock.stores", "postgres", "jobs")["walk"]
+    (walk,) = book("haulwright.stores", "postgres", "jobs")["scan_tenants"]
     asked = {"queue": "default", "after": "", "before": HIGHEST, "tenants": 3, "now": START + SECOND}
 
     plan = filled.read(lambda c: c.execute(f"explain (analyze, buffers, format json) {walk}", asked))[0][0][0]["Plan"]
@@ -272,10 +272,10 @@ def test_a_claim_costs_postgresql_the_same_whatever_is_parked_before_the_due_job
 @pytest.mark.postgres
 def test_a_walk_behind_a_trail_reads_nothing_of_the_pairs_that_it_follows(filled):
     """A gap ends before a pair with many jobs: where its end is met, they are not looked through one by one."""
-    (walk,) = book("penstock.stores", "postgres", "jobs")["walk_behind"]
+    (walk,) = book("haulwright.stores", "postgres", "jobs")["scan_tenants_after"]
     asked = {"queue": "trailed", "after": "", "before": HIGHEST, "tenants": 3, "now": START + SECOND}
     asked |= {"past_tenant": ["large"], "past_rank": [0], "past_run_at": [START], "past_id": [A_JOB]}
-    fill = """insert into penstock_jobs (id, tenant, task, queue, state, rank, run_at, args, max_attempts, job_key,
+    fill = """insert into haulwright_jobs (id, tenant, task, queue, state, rank, run_at, args, max_attempts, job_key,
                   lease_us, created_at, updated_at)
               select gen_random_uuid(), 'large', 'work', 'trailed', 'queued', 0, %(now)s, '{}', 5, 'l' || n, 1, 1, 1
               from generate_series(1, 20000) n"""

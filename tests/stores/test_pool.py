@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from penstock.errors import DatabaseUnavailable
-from penstock.stores.pool import Pool
+from haulwright.errors import DatabaseUnavailable
+from haulwright.stores.pool import Pool
 from tests.stores.scenes import race
 
 
@@ -30,7 +30,7 @@ def test_threads_never_share_a_connection_and_never_exceed_the_size():
 
     def work():
         for _ in range(300):
-            with pool.lend() as connection:
+            with pool.acquire() as connection:
                 assert connection.busy.acquire(blocking=False)
                 connection.busy.release()
         return "done"
@@ -49,25 +49,25 @@ def test_a_connection_that_another_thread_took_since_anybody_looked_is_not_misse
     pool = Pool(Connection, size=1)
     pool._stack.idle = Emptied()
 
-    with pool.lend() as fresh:
+    with pool.acquire() as fresh:
         assert isinstance(fresh, Connection)
 
 
 def test_the_warmest_connection_is_lent_first():
     pool = Pool(Connection, size=2)
-    with pool.lend() as cold, pool.lend() as warm:
+    with pool.acquire() as cold, pool.acquire() as warm:
         pass
 
-    with pool.lend() as again:
+    with pool.acquire() as again:
         assert again is cold is not warm
 
 
 def test_a_broken_connection_is_closed_and_replaced():
     pool = Pool(Connection, size=1)
-    with pool.lend() as broken:
+    with pool.acquire() as broken:
         broken.is_usable = False
 
-    with pool.lend() as fresh:
+    with pool.acquire() as fresh:
         assert fresh is not broken
     assert broken.is_closed
 
@@ -78,20 +78,20 @@ def test_a_place_is_given_back_when_no_connection_can_be_made():
 
     pool = Pool(refuse, size=1, patience_seconds=0.01)
     for _ in range(3):
-        with pytest.raises(OSError, match="no route"), pool.lend():
+        with pytest.raises(OSError, match="no route"), pool.acquire():
             pass
 
 
 def test_a_pool_that_is_busy_beyond_patience_says_so():
     pool = Pool(Connection, size=1, patience_seconds=0.01)
 
-    with pool.lend(), pytest.raises(DatabaseUnavailable, match="All 1 connections were busy"), pool.lend():
+    with pool.acquire(), pytest.raises(DatabaseUnavailable, match="All 1 connections were busy"), pool.acquire():
         pass
 
 
 def test_a_closed_pool_has_closed_its_idle_connections():
     pool = Pool(Connection, size=2)
-    with pool.lend() as one, pool.lend() as two:
+    with pool.acquire() as one, pool.acquire() as two:
         pass
 
     pool.close()

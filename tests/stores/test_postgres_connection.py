@@ -7,11 +7,11 @@ from contextlib import closing
 import psycopg
 import pytest
 
-from penstock.clock import SECOND, Clock, host_now
-from penstock.errors import DatabaseUnavailable, DatabaseUnsuitable
-from penstock.stores import migrations
-from penstock.stores.opening import open_database
-from penstock.stores.store import Store
+from haulwright.clock import SECOND, Clock, host_now
+from haulwright.errors import DatabaseUnavailable, DatabaseUnsuitable
+from haulwright.stores import migrations
+from haulwright.stores.connect import open_database
+from haulwright.stores.store import Store
 from tests.stores.scenes import claim_one, count, new_job, race, rows, settle
 
 SECRET = "hunter2"  # noqa: S105 - what must not be seen
@@ -58,7 +58,7 @@ def test_work_that_was_interrupted_before_its_commit_is_done_again_once(store, h
 
     store.database.transact(work)
 
-    assert (len(calls), count(store, "penstock_jobs")) == (2, 1)
+    assert (len(calls), count(store, "haulwright_jobs")) == (2, 1)
 
 
 def test_a_connection_that_dies_again_and_again_is_told(store, hang_up):
@@ -95,7 +95,7 @@ def test_a_transaction_that_lost_a_deadlock_is_run_again(store):
     def locking(first, second):
         def work(connection):
             for job in (first, second):
-                connection.execute("update penstock_jobs set progress = 'x' where id = %s", [job.id])
+                connection.execute("update haulwright_jobs set progress = 'x' where id = %s", [job.id])
                 connection.execute("select pg_sleep(0.05)")
             return "done"
 
@@ -112,7 +112,7 @@ def test_a_transaction_that_raises_is_rolled_back_and_its_connection_used_again(
             with pytest.raises(psycopg.errors.UndefinedTable):
                 other.database.transact(lambda c: c.execute("select * from nowhere"))
 
-        assert count(other, "penstock_jobs") == 0
+        assert count(other, "haulwright_jobs") == 0
 
 
 def test_no_lock_is_waited_for_without_end(store):
@@ -176,11 +176,11 @@ def test_what_an_address_says_about_time_outs_holds(postgres_url):
 
 def test_an_enqueue_whose_reply_was_lost_is_looked_up_and_not_repeated(store, worker, monkeypatch):
     """The job is there, or finished already: in neither case is it made again."""
-    alone = store.database.alone
+    single = store.database.run_single
 
     def lose_the_reply(entry, params, columns=None):
-        alone(entry, params, columns)
-        monkeypatch.setattr(store.database, "alone", alone)
+        single(entry, params, columns)
+        monkeypatch.setattr(store.database, "run_single", single)
         if params["id"] == finished.id:
             settle(store, claim_one(store, worker))
         problem = DatabaseUnavailable("the reply was lost")
@@ -189,10 +189,10 @@ def test_an_enqueue_whose_reply_was_lost_is_looked_up_and_not_repeated(store, wo
 
     waiting, finished = new_job(delay_us=SECOND), new_job()
     for job in (waiting, finished):
-        monkeypatch.setattr(store.database, "alone", lose_the_reply)
+        monkeypatch.setattr(store.database, "run_single", lose_the_reply)
         assert store.jobs.enqueue([job]) == [(job.id, True)]
 
-    assert (count(store, "penstock_jobs"), count(store, "penstock_history")) == (1, 1)
+    assert (count(store, "haulwright_jobs"), count(store, "haulwright_history")) == (1, 1)
 
 
 def test_an_enqueue_that_never_arrived_is_made_after_all(store, monkeypatch):
@@ -201,11 +201,11 @@ def test_an_enqueue_that_never_arrived_is_made_after_all(store, monkeypatch):
         problem.outcome_unknown = True
         raise problem
 
-    monkeypatch.setattr(store.database, "alone", never_arrive)
+    monkeypatch.setattr(store.database, "run_single", never_arrive)
     job = new_job()
 
     assert store.jobs.enqueue([job]) == [(job.id, True)]
-    assert count(store, "penstock_jobs") == 1
+    assert count(store, "haulwright_jobs") == 1
 
 
 @pytest.fixture
@@ -223,7 +223,7 @@ def test_behind_a_transaction_pooler_nothing_is_left_on_a_connection(pooled, wor
 
     assert rows(pooled, "select count(*) from pg_prepared_statements") == [(0,)]
     assert rows(pooled, "select current_setting('lock_timeout')") == [("0",)]
-    assert pooled.database.bell().wait(0) is False
+    assert pooled.database.listen().wait(0) is False
     assert rows(pooled, "select count(*) from pg_listening_channels()") == [(0,)]
 
 
@@ -247,4 +247,4 @@ def test_a_transaction_that_failed_before_its_first_statement_begins_with_nobody
     store.jobs.enqueue([new_job()])
 
     with closing(Store(open_database(store.database.url, clock=store.database.clock))) as other:
-        assert count(other, "penstock_jobs") == 1
+        assert count(other, "haulwright_jobs") == 1

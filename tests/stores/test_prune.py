@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from penstock import events
-from penstock.engine.outcome import Bury
-from penstock.engine.stages import DOCUMENTS
-from penstock.engine.transitions import State
-from penstock.errors import NotFound
-from penstock.stores.job_rows import Requeue
+from haulwright import events
+from haulwright.engine.outcome import Bury
+from haulwright.engine.stages import DOCUMENTS
+from haulwright.engine.transitions import State
+from haulwright.errors import NotFound
+from haulwright.stores.job_rows import Requeue
 from tests.stores.scenes import BOOM, bury, claim, claim_one, count, new_job, settle
 
 
@@ -26,7 +26,7 @@ def finish(store, worker, outcome=None, **words):
 
 
 def ledger(store):
-    return [count(store, f"penstock_{table}") for table in ("effects", "blobs", "stages")]
+    return [count(store, f"haulwright_{table}") for table in ("effects", "blobs", "stages")]
 
 
 def test_jobs_are_pruned_by_state_and_age(store, clock, worker):
@@ -104,7 +104,7 @@ def test_a_batch_of_pruned_jobs_leaves_one_event_a_tenant(store, clock, worker):
 
 def test_pruning_nothing_tells_nothing(store):
     assert store.jobs.prune(State.SUCCEEDED, 60) == 0
-    assert count(store, "penstock_events") == 0
+    assert count(store, "haulwright_events") == 0
 
 
 def test_waiting_and_running_jobs_are_never_pruned(store, clock, worker, make_job):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from penstock import events
-from penstock.clock import SECOND
-from penstock.engine.ids import new_id
-from penstock.engine.transitions import State
+from haulwright import events
+from haulwright.clock import SECOND
+from haulwright.engine.ids import new_id
+from haulwright.engine.transitions import State
 from tests.stores.scenes import START, claim, claim_one, fail, ids, lose, names, new_job, race, settle
 
 
@@ -79,7 +79,7 @@ def test_failures_and_losses_are_paid_from_one_budget(store, clock, worker, make
 
 @pytest.mark.proves("AU-02")
 def test_the_timeline_of_a_lost_attempt_is_complete(store, clock, worker, make_job):
-    a_job = make_job(facts='{"connector_id":"c1"}')
+    a_job = make_job(event_fields='{"connector_id":"c1"}')
     claim_one(store, worker)
     lose(store, clock)
 

@@ -6,12 +6,12 @@ from functools import partial
 
 import pytest
 
-from penstock import events
-from penstock.clock import SECOND
-from penstock.engine.ids import new_id
-from penstock.engine.outcome import Died, Failure
-from penstock.engine.transitions import State
-from penstock.stores.workers import Identity
+from haulwright import events
+from haulwright.clock import SECOND
+from haulwright.engine.ids import new_id
+from haulwright.engine.outcome import Died, Failure
+from haulwright.engine.transitions import State
+from haulwright.stores.workers import Identity
 from tests.stores.scenes import claim, claim_one, lose, names, new_job, race, settle
 
 SEGFAULT = Died(Failure("ProcessDied", "process_died", "its process was killed by signal 11 (SIGSEGV)"))

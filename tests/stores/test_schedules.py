@@ -7,10 +7,10 @@ from collections import Counter
 
 import pytest
 
-from penstock import events
-from penstock.engine.job import Unique
-from penstock.engine.schedule import ScheduleSpec
-from penstock.errors import NotFound
+from haulwright import events
+from haulwright.engine.job import Unique
+from haulwright.engine.schedule import ScheduleSpec
+from haulwright.errors import NotFound
 from tests.stores.scenes import HOUR, MINUTE, START, count, new_job, race
 
 TEMPLATE = new_job(id="", task="work")
@@ -85,7 +85,7 @@ def test_a_new_schedule_owes_nothing_for_the_past(store, clock):
     store.schedules.declare(every(), TEMPLATE)
 
     assert store.schedules.due() == []
-    assert store.schedules.next_due() == START + 5 * MINUTE
+    assert store.schedules.next_due().at == START + 5 * MINUTE
     clock.advance(300)
     assert store.schedules.due() == ["tick"]
 
@@ -99,7 +99,7 @@ def test_a_new_cron_line_owes_nothing_for_the_past_either(store, clock):
     store.schedules.open_due("tick")
 
     assert dispositions(store) == {}
-    assert store.schedules.next_due() == START + 12 * HOUR + 5 * MINUTE
+    assert store.schedules.next_due().at == START + 12 * HOUR + 5 * MINUTE
 
 
 def test_what_the_old_cron_line_owed_is_settled_before_it_changes(store, clock):
@@ -111,7 +111,7 @@ def test_what_the_old_cron_line_owed_is_settled_before_it_changes(store, clock):
 
     (slot,) = store.schedules.slots("tick")
     assert (slot.scheduled_for, slot.disposition) == (START + 6 * HOUR, "fired")
-    assert store.schedules.next_due() == START + 7 * HOUR
+    assert store.schedules.next_due().at == START + 7 * HOUR
 
 
 def test_a_change_far_behind_is_settled_in_bounded_steps(store, clock):
@@ -165,7 +165,7 @@ def test_after_a_long_pause_not_one_of_its_slots_fires(store, clock):
 def test_a_foreign_schedule_looks_exactly_like_an_absent_one(store, clock, verb):
     store.schedules.declare(every(tenant="acme"), new_job(id="", tenant="acme"))
     clock.advance(300)
-    before = [count(store, f"penstock_{table}") for table in ("slots", "jobs", "events")]
+    before = [count(store, f"haulwright_{table}") for table in ("slots", "jobs", "events")]
 
     refusals = []
     for name in ("tick", "none"):
@@ -174,7 +174,7 @@ def test_a_foreign_schedule_looks_exactly_like_an_absent_one(store, clock, verb)
         refusals.append(str(refusal.value).replace(name, "X"))
 
     assert refusals[0] == refusals[1]
-    assert [count(store, f"penstock_{table}") for table in ("slots", "jobs", "events")] == before
+    assert [count(store, f"haulwright_{table}") for table in ("slots", "jobs", "events")] == before
 
 
 def _ask(schedules, verb, name):
@@ -198,8 +198,8 @@ def test_schedules_are_listed_by_name_and_tenant(store):
 
 
 def test_the_next_slot_of_all_schedules_is_the_nearest(store):
-    assert store.schedules.next_due() is None
+    assert store.schedules.next_due().at is None
     store.schedules.declare(every(30, name="slow"), TEMPLATE)
     store.schedules.declare(every(5, name="fast"), TEMPLATE)
 
-    assert store.schedules.next_due() == START + 5 * MINUTE
+    assert store.schedules.next_due().at == START + 5 * MINUTE

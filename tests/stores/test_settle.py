@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from penstock import events
-from penstock.clock import SECOND
-from penstock.engine.outcome import Bury, Cancel, Done, Failure, RetryLater, Skip, Snooze
-from penstock.engine.settlement import RELEASE, PutBack, Settlement, resolve
-from penstock.engine.transitions import State
+from haulwright import events
+from haulwright.clock import SECOND
+from haulwright.engine.outcome import Bury, Cancel, Done, Failure, RetryLater, Skip, Snooze
+from haulwright.engine.settlement import RELEASE, PutBack, Settlement, resolve
+from haulwright.engine.transitions import State
 from tests.stores.scenes import (
     BOOM,
     DAY,
@@ -32,10 +32,10 @@ def test_a_successful_run_ends_the_job_with_its_result(store, clock, worker, a_j
     lease = claim_one(store, worker)
     clock.advance(5)
 
-    assert settle(store, lease, Done('{"price":12}', facts='{"sku":"A1"}'))
+    assert settle(store, lease, Done('{"price":12}', event_fields='{"sku":"A1"}'))
 
     found = store.listing.get(a_job.id)
-    assert (found.state, found.result, found.facts) == (State.SUCCEEDED, '{"price":12}', '{"sku":"A1"}')
+    assert (found.state, found.result, found.event_fields) == (State.SUCCEEDED, '{"price":12}', '{"sku":"A1"}')
     assert (found.attempts, found.fence, found.worker_id) == (1, 1, worker)
     assert (found.created_at, found.started_at, found.finished_at) == (START, START, START + 5 * SECOND)
     assert found.updated_at == START + 5 * SECOND
@@ -45,7 +45,7 @@ def test_a_successful_run_ends_the_job_with_its_result(store, clock, worker, a_j
 def test_a_finished_job_leaves_the_hot_table(store, worker):
     settle(store, claim_one(store, worker))
 
-    assert (count(store, "penstock_jobs"), count(store, "penstock_history")) == (0, 1)
+    assert (count(store, "haulwright_jobs"), count(store, "haulwright_history")) == (0, 1)
 
 
 @pytest.mark.parametrize(
@@ -169,8 +169,8 @@ def test_a_batch_that_the_database_refuses_leaves_no_trace(store, worker):
     with pytest.raises(Exception, match=r"(?i)check constraint"):
         store.leases.settle([settlement(good, Done()), impossible])
 
-    assert count(store, "penstock_jobs") == 2
-    assert rows(store, "select name from penstock_events") == []
+    assert count(store, "haulwright_jobs") == 2
+    assert rows(store, "select name from haulwright_events") == []
 
 
 @pytest.mark.parametrize("text", ["it's 100% :now %s", "строка\n🔥", '{"a": "\\u0000"}'])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from penstock import events
-from penstock.engine.job import Unique
-from penstock.engine.outcome import Bury
-from penstock.engine.schedule import ScheduleSpec
-from penstock.engine.transitions import State
-from penstock.errors import NotFound
-from penstock.stores.job_rows import Requeue
+from haulwright import events
+from haulwright.engine.job import Unique
+from haulwright.engine.outcome import Bury
+from haulwright.engine.schedule import ScheduleSpec
+from haulwright.engine.transitions import State
+from haulwright.errors import NotFound
+from haulwright.stores.job_rows import Requeue
 from tests.stores.scenes import HOUR, MINUTE, START, bury, claim, claim_one, count, ids, new_job, race, rows, settle
 from tests.stores.test_schedules import TEMPLATE, dispositions, every
 
@@ -71,8 +71,8 @@ def test_workers_at_once_make_one_job_a_slot(store, open_store, clock):
         clock.advance(10 * 60)
         made += [job for opened in race(*(lambda s=s: drain(s) for s in stores)) for job in opened]
 
-    slots = rows(store, "select scheduled_for, job_id from penstock_slots")
-    assert len(slots) == len(set(made)) == count(store, "penstock_jobs") == 50
+    slots = rows(store, "select scheduled_for, job_id from haulwright_slots")
+    assert len(slots) == len(set(made)) == count(store, "haulwright_jobs") == 50
     assert {job for _, job in slots} == set(made)
 
 
@@ -198,7 +198,7 @@ def test_a_slot_whose_job_would_be_a_duplicate_names_the_job_that_stands_for_it(
 
     (slot,) = store.schedules.slots("tick")
     assert (slot.disposition, slot.job_id) == ("skipped_duplicate", twin.id)
-    assert store.schedules.next_due() == START + 10 * MINUTE
+    assert store.schedules.next_due().at == START + 10 * MINUTE
 
 
 @pytest.mark.proves("SL-07")
@@ -233,7 +233,7 @@ def test_a_clock_that_goes_back_opens_no_slot_twice(store, clock):
     clock.advance(240)
 
     assert drain(store) == []
-    assert count(store, "penstock_slots") == 1
+    assert count(store, "haulwright_slots") == 1
 
 
 def test_old_slots_are_forgotten_when_their_job_is_finished(store, clock, worker):

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from penstock.clock import SECOND
-from penstock.engine.ids import new_id
-from penstock.errors import LeaseLost, NotFound
-from penstock.stores.sources import Asker, Passed, Refused
+from haulwright.clock import SECOND
+from haulwright.engine.ids import new_id
+from haulwright.engine.job import LeaseKey
+from haulwright.errors import LeaseLost, NotFound
+from haulwright.stores.sources.admission import Admission, Denial, Requester
 from tests.stores.gates import KEY, ask, ask_many, declare, leave, passes, wait_of
 from tests.stores.scenes import START, claim_one, lose
 
@@ -33,7 +34,7 @@ def test_every_window_holds_at_most_what_the_rate_admits_in_it_and_the_burst(sto
         if pauses:
             store.sources.pause(key, actor="test", reason="", seconds=0.5)
         answers = ask_many(store, fresh, back, key) if fresh + back else []
-        passed = [answer for answer in answers if isinstance(answer, Passed)]
+        passed = [answer for answer in answers if isinstance(answer, Admission)]
         assert all(answer.delay_us <= 2 * SECOND for answer in passed)
         granted += [now + answer.delay_us for answer in passed]
 
@@ -48,7 +49,7 @@ def test_who_is_refused_gets_a_turn_of_its_own(store):
 
     answers = ask_many(store, 6)
 
-    assert [isinstance(answer, Passed) for answer in answers] == [True, True, False, False, False, False]
+    assert [isinstance(answer, Admission) for answer in answers] == [True, True, False, False, False, False]
     assert [wait_of(answer) for answer in answers[2:]] == [4, 6, 8, 10]
     assert {answer.gate for answer in answers[2:]} == {"rate"}
 
@@ -57,28 +58,28 @@ def test_a_short_wait_is_a_grant_that_begins_later(store):
     declare(store, rate="60/min")
 
     assert [answer.delay_us / SECOND for answer in ask_many(store, 3)] == [0, 1, 2]
-    assert isinstance(ask(store), Refused)
+    assert isinstance(ask(store), Denial)
 
 
 def test_who_comes_back_at_its_turn_gets_in_whoever_else_asks_meanwhile(store, clock):
     """The line is kept: those who come later are told a later turn, and take nobody's place."""
     declare(store, rate="60/min")
-    turns = sorted(START + answer.wait_us for answer in ask_many(store, 20) if isinstance(answer, Refused))
+    turns = sorted(START + answer.wait_us for answer in ask_many(store, 20) if isinstance(answer, Denial))
     assert len(turns) == 17
 
     for turn in turns:
         clock.set(turn)
-        assert not isinstance(ask_many(store, 2)[0], Passed)
-        assert isinstance(ask(store, back=True, patience=2), Passed)
+        assert not isinstance(ask_many(store, 2)[0], Admission)
+        assert isinstance(ask(store, back=True, patience=2), Admission)
 
 
 def test_a_worker_that_comes_late_shifts_the_line_and_nobody_loses_a_turn(store, clock):
     declare(store, rate="60/min")
-    turns = sorted(START + answer.wait_us for answer in ask_many(store, 10) if isinstance(answer, Refused))
+    turns = sorted(START + answer.wait_us for answer in ask_many(store, 10) if isinstance(answer, Denial))
 
     for turn in turns:
         clock.set(turn + SECOND * 3 // 2)  # always a second and a half late
-        assert isinstance(ask(store, back=True, patience=2), Passed)
+        assert isinstance(ask(store, back=True, patience=2), Admission)
 
 
 def test_a_line_in_which_nobody_comes_any_more_is_void(store, clock):
@@ -99,7 +100,7 @@ def test_a_minimum_interval_lies_between_any_two(store, clock):
     clock.advance(59)
     assert wait_of(ask(store, f"{KEY}@acme")) == 1
     clock.advance(1)
-    assert isinstance(ask(store, f"{KEY}@acme", back=True), Passed)
+    assert isinstance(ask(store, f"{KEY}@acme", back=True), Admission)
 
 
 def test_a_budget_lasts_for_a_day_of_utc(store, clock):
@@ -108,7 +109,7 @@ def test_a_budget_lasts_for_a_day_of_utc(store, clock):
 
     answers = ask_many(store, 5)
 
-    assert sum(isinstance(answer, Passed) for answer in answers) == 3
+    assert sum(isinstance(answer, Admission) for answer in answers) == 3
     assert (answers[-1].gate, wait_of(answers[-1])) == ("budget", 23 * 3600)
     clock.advance(23 * 3600)
     assert passes(store)
@@ -173,7 +174,7 @@ def test_a_declaration_that_says_nothing_new_changes_nothing(store):
 
 
 def test_an_unknown_source_is_not_governed_and_cannot_be_paused(store):
-    assert store.sources.ask("nobody", Asker(new_id(), 0), lease_seconds=60) is None
+    assert store.gates.ask("nobody", Requester(LeaseKey(new_id(), 0)), lease_seconds=60) is None
     with pytest.raises(NotFound):
         store.sources.pause("nobody", actor="ops", reason="")
 
@@ -182,16 +183,16 @@ def test_a_run_that_lost_its_lease_gets_no_answer(store, worker, make_job, clock
     declare(store, rate="60/min", concurrency=1)
     make_job()
     lease = claim_one(store, worker)
-    assert isinstance(store.sources.ask(KEY, Asker(lease.id, lease.fence)), Passed)
+    assert isinstance(store.gates.ask(KEY, Requester(lease.key)), Admission)
 
     lose(store, clock)
 
     with pytest.raises(LeaseLost):
-        store.sources.ask(KEY, Asker(lease.id, lease.fence))
+        store.gates.ask(KEY, Requester(lease.key))
     assert store.sources.standing(KEY).held == 0
 
 
 def _figures():
-    from penstock.engine.source import figures  # noqa: PLC0415 - used once
+    from haulwright.engine.source import source_limits  # noqa: PLC0415 - used once
 
-    return figures(rate="30/min")
+    return source_limits(rate="30/min")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.clock import SECOND
-from penstock.engine.ids import new_id
-from penstock.stores.sources import Asker, Left, Passed, Refused
+from haulwright.clock import SECOND
+from haulwright.engine.ids import new_id
+from haulwright.engine.job import LeaseKey
+from haulwright.stores.sources.admission import Admission, Denial, Release, Requester
 from tests.stores.gates import KEY, declare
 from tests.stores.scenes import lose
 
-OK = Left("ok", received=10, seconds=0.5)
+OK = Release("ok", received=10, seconds=0.5)
 
 
 sqlite_alone = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
@@ -20,7 +21,7 @@ sqlite_alone = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True
 @pytest.fixture
 def at_once(store):
     """Ask without waiting."""
-    return lambda **how: store.sources.ask_at_once(KEY, Asker(new_id(), 0), lease_seconds=60.0, **how)
+    return lambda **how: store.gates.ask_at_once(KEY, Requester(LeaseKey(new_id(), 0)), lease_seconds=60.0, **how)
 
 
 @sqlite_alone
@@ -29,9 +30,9 @@ def test_a_fast_source_is_passed_and_left_at_once(store, at_once):
 
     passed = at_once()
 
-    assert isinstance(passed, Passed)
+    assert isinstance(passed, Admission)
     assert store.sources.standing(KEY).held == 1
-    assert store.sources.leave_quietly(passed, OK, waiting=False)
+    assert store.gates.leave_at_once(passed, OK)
     assert store.sources.standing(KEY).held == 0
     traffic = store.sources.traffic(5)[KEY]
     assert (traffic.requests, traffic.received_bytes, traffic.busy_seconds) == (1, 10, 0.5)
@@ -43,8 +44,8 @@ def test_what_is_granted_at_once_is_on_the_same_meter(store, at_once):
 
     assert [at_once().delay_us / SECOND for _ in range(3)] == [0, 1, 2]
     assert at_once().gate == "rate"
-    refused = store.sources.ask(KEY, Asker(new_id(), 0), lease_seconds=60.0)
-    assert isinstance(refused, Refused)
+    refused = store.gates.ask(KEY, Requester(LeaseKey(new_id(), 0)), lease_seconds=60.0)
+    assert isinstance(refused, Denial)
 
 
 @sqlite_alone
@@ -61,7 +62,7 @@ def test_nothing_is_waited_for_while_somebody_else_writes(store, at_once):
     declare(store, rate="600/min", burst=5)
     passed = at_once()
 
-    asked, left = store.database.transact(lambda _: (at_once(), store.sources.leave_quietly(passed, OK, waiting=False)))
+    asked, left = store.database.transact(lambda _: (at_once(), store.gates.leave_at_once(passed, OK)))
 
     assert (asked, left) == (None, False)
     assert store.sources.standing(KEY).tickets == 1
@@ -81,28 +82,31 @@ def test_a_run_that_lost_its_lease_passes_nothing_at_once(store, clock, lease):
     declare(store, rate="600/min", burst=5)
     lose(store, clock)
 
-    assert store.sources.ask_at_once(KEY, Asker(lease.id, lease.fence)) is None
+    assert store.gates.ask_at_once(KEY, Requester(lease.key)) is None
     assert store.sources.standing(KEY).tickets == 0
 
 
 @pytest.mark.parametrize(
-    "left", [Left("failed"), Left("auth"), Left("ok", park_seconds=30)], ids=lambda left: left.outcome
+    "left", [Release("failed"), Release("auth"), Release("ok", park_seconds=30)], ids=lambda left: left.outcome
 )
 def test_an_answer_that_says_something_of_the_server_is_never_left_quietly(store, left):
     declare(store, rate="600/min", burst=5)
-    passed = store.sources.ask(KEY, Asker(new_id(), 0), lease_seconds=60.0)
+    passed = store.gates.ask(KEY, Requester(LeaseKey(new_id(), 0)), lease_seconds=60.0)
 
-    assert not store.sources.leave_quietly(passed, left)
+    assert not store.gates.leave_at_once(passed, left)
+    store.gates.leave(passed, left)
+    row = store.sources.get(KEY)
+    assert row.last_failure_at is not None or row.closing.gate == "parked"
 
 
 def test_the_probe_of_a_breaker_is_never_left_quietly(store, clock):
     declare(store, rate="600/min", burst=5, breaker="1 failure / 5 min")
-    store.sources.leave(store.sources.ask(KEY, Asker(new_id(), 0), lease_seconds=60.0), Left("failed"))
+    store.gates.leave(store.gates.ask(KEY, Requester(LeaseKey(new_id(), 0)), lease_seconds=60.0), Release("failed"))
     clock.advance(301)
-    probe = store.sources.ask(KEY, Asker(new_id(), 0), lease_seconds=60.0)
+    probe = store.gates.ask(KEY, Requester(LeaseKey(new_id(), 0)), lease_seconds=60.0)
 
-    assert not store.sources.leave_quietly(probe, OK)
-    store.sources.leave(probe, OK)
+    assert not store.gates.leave_at_once(probe, OK)
+    store.gates.leave(probe, OK)
     assert store.sources.standing(KEY).breaker == "closed"
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from penstock import events
-from penstock.clock import SECOND
-from penstock.engine.ids import new_id
-from penstock.engine.source import PROBE_SECONDS, figures
-from penstock.stores.sources import Asker, Left, Passed, Refused
-from tests.stores.gates import KEY, ask, ask_many, declare, fail, leave, passes, wait_of
+from haulwright import events
+from haulwright.clock import SECOND
+from haulwright.engine.ids import new_id
+from haulwright.engine.job import LeaseKey
+from haulwright.engine.source import PROBE_SECONDS, source_limits
+from haulwright.stores.sources.admission import Admission, Denial, Release, Requester
+from tests.stores.gates import KEY, ask, ask_many, claimed, declare, fail, leave, passes, wait_of
 from tests.stores.scenes import claim, claim_one, lose, race
 
 
@@ -48,7 +49,7 @@ def test_after_the_cool_down_one_probe_passes_and_everybody_else_waits(store, cl
 
     first, *others = ask_many(store, 5)
 
-    assert isinstance(first, Passed)
+    assert isinstance(first, Admission)
     assert {(other.gate, wait_of(other)) for other in others} == {("breaker", PROBE_SECONDS)}
     assert not passes(store)
 
@@ -61,7 +62,7 @@ def test_of_many_that_ask_at_once_one_is_the_probe(open_store, store, clock):
 
     answers = race(*(lambda one=one: ask(one) for one in stores))
 
-    assert sorted(type(answer).__name__ for answer in answers) == ["Passed"] + ["Refused"] * 7
+    assert sorted(type(answer).__name__ for answer in answers) == ["Admission"] + ["Denial"] * 7
 
 
 @pytest.mark.parametrize("outcome", ["ok", "answered", "auth"])
@@ -72,9 +73,9 @@ def test_a_probe_that_is_answered_closes_it(store, clock, outcome):
 
     leave(store, ask(store), outcome)
 
-    assert all(isinstance(answer, Passed) for answer in ask_many(store, 10))
+    assert all(isinstance(answer, Admission) for answer in ask_many(store, 10))
     names = [event.name for event in store.events.latest(limit=50)]
-    assert names == [events.SOURCE_DECLARED, events.SOURCE_OPENED, events.SOURCE_CLOSED]
+    assert names == [events.SOURCE_DECLARED, events.SOURCE_BREAKER_OPENED, events.SOURCE_BREAKER_CLOSED]
 
 
 def test_each_failed_probe_doubles_the_cool_down_up_to_an_hour_and_a_success_forgets_it(store, clock):
@@ -107,11 +108,11 @@ def test_a_straggler_neither_closes_nor_prolongs_an_open_breaker(store, clock):
 
 def test_who_leaves_a_failed_probe_hears_how_long_the_source_is_closed_again(store, clock):
     declare(store)
-    assert store.sources.leave(ask(store), Left("failed")) is None
+    assert store.gates.leave(ask(store), Release("failed")) is None
     fail(store, 4)
     clock.advance(300)
 
-    assert store.sources.leave(ask(store), Left("failed")) == Refused(KEY, "breaker", 600 * SECOND)
+    assert store.gates.leave(ask(store), Release("failed")) == Denial(KEY, "breaker", 600 * SECOND)
 
 
 def test_a_claimed_job_knows_that_it_is_the_probe_in_any_process(open_store, store, worker, make_job, clock):
@@ -121,7 +122,7 @@ def test_a_claimed_job_knows_that_it_is_the_probe_in_any_process(open_store, sto
     make_job(source=KEY)
     lease = claim_one(store, worker)
 
-    here, elsewhere = (one.sources.take_claimed(lease) for one in (store, open_store()))
+    here, elsewhere = (claimed(one, lease) for one in (store, open_store()))
 
     assert here.is_probe
     assert elsewhere.is_probe
@@ -194,7 +195,7 @@ def test_a_failed_probe_moves_who_waits_behind_the_next_one_without_a_claim(stor
 
 def test_a_refused_credential_closes_its_account_at_once_and_for_nobody_else(store, clock):
     for account in ("acme", "other"):
-        store.sources.declare(f"{KEY}@{account}", figures(), f"fingerprint-{account}")
+        store.sources.declare(f"{KEY}@{account}", source_limits(), f"fingerprint-{account}")
     leave(store, ask(store, f"{KEY}@acme"), "auth")
 
     clock.advance(7 * 86_400)
@@ -204,12 +205,12 @@ def test_a_refused_credential_closes_its_account_at_once_and_for_nobody_else(sto
 
 
 def test_a_changed_credential_or_a_person_opens_it_again(store):
-    store.sources.declare(KEY, figures(), "old")
+    store.sources.declare(KEY, source_limits(), "old")
     leave(store, ask(store), "auth")
-    store.sources.declare(KEY, figures(), "old")
+    store.sources.declare(KEY, source_limits(), "old")
     assert not passes(store)
 
-    store.sources.declare(KEY, figures(), "new")
+    store.sources.declare(KEY, source_limits(), "new")
     assert passes(store)
     leave(store, ask(store), "auth")
     assert store.sources.resume(KEY, actor="ops")
@@ -221,8 +222,8 @@ def test_the_right_of_a_probe_is_its_own(store, clock):
     declare(store)
     fail(store, 5)
     clock.advance(300)
-    probe = Asker(new_id(), 0)
+    probe = Requester(LeaseKey(new_id(), 0))
 
-    assert isinstance(store.sources.ask(KEY, probe, lease_seconds=60), Passed)
-    assert isinstance(store.sources.ask(KEY, probe, lease_seconds=60), Passed)
-    assert isinstance(store.sources.ask(KEY, Asker(probe.id, 1), lease_seconds=60), Refused)
+    assert isinstance(store.gates.ask(KEY, probe, lease_seconds=60), Admission)
+    assert isinstance(store.gates.ask(KEY, probe, lease_seconds=60), Admission)
+    assert isinstance(store.gates.ask(KEY, Requester(LeaseKey(probe.holder.id, 1)), lease_seconds=60), Denial)

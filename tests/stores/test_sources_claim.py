@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.clock import SECOND
-from penstock.engine.ids import new_id
-from penstock.engine.outcome import Done
-from penstock.stores.sources import Passed
-from tests.stores.gates import KEY, ask, declare, leave
+from haulwright.clock import SECOND
+from haulwright.engine.ids import new_id
+from haulwright.engine.outcome import Done
+from haulwright.stores.sources.admission import Admission
+from tests.stores.gates import KEY, ask, claimed, declare, leave
 from tests.stores.scenes import DAY, START, claim, count, new_job, settle
 
 
@@ -63,10 +63,10 @@ def test_the_first_request_uses_what_the_claim_got_and_is_not_counted_twice(stor
     make_job(source=KEY)
     (lease,) = claim(store, worker)
 
-    passed = store.sources.take_claimed(lease)
+    passed = claimed(store, lease)
 
-    assert isinstance(passed, Passed)
-    assert store.sources.take_claimed(lease) is None
+    assert isinstance(passed, Admission)
+    assert claimed(store, lease) is None
     assert store.sources.standing(KEY).tickets == 1
 
 
@@ -140,7 +140,7 @@ def test_a_faster_rate_brings_turns_forward(store, worker, make_job, clock):
 def test_more_who_wait_than_one_step_takes_are_all_moved(store, worker):
     declare(store)
     store.sources.pause(KEY, actor="ops", reason="")
-    many = store.database.rows_at_once + 50
+    many = store.database.batch_size + 50
     store.jobs.enqueue([new_job(source=KEY) for _ in range(many)])
     while claim(store, worker, 500) or count_waiting(store) < many:
         pass
@@ -155,13 +155,13 @@ def test_jobs_without_a_source_ask_nothing(store, worker, make_job):
     make_job()
 
     assert len(claim(store, worker)) == 1
-    assert count(store, "penstock_source_permits") == 0
+    assert count(store, "haulwright_source_permits") == 0
 
 
 def count_waiting(store):
-    return store.database.read(lambda c: c.execute("select count(*) from penstock_jobs where waiting_on is not null"))[
-        0
-    ][0]
+    return store.database.read(
+        lambda c: c.execute("select count(*) from haulwright_jobs where waiting_on is not null")
+    )[0][0]
 
 
 def claim_all(store, many):

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from penstock.stores.books import book
+from haulwright.stores.books import book
 from tests.stores.gates import KEY, ask, declare
 from tests.stores.scenes import START, claim, rows
 
@@ -22,10 +22,10 @@ def test_a_turn_that_is_given_while_waiters_are_moved_is_not_given_again(store, 
     declare(store, rate="60/min")
     jobs = [make_job(source=KEY) for _ in range(8)]
     claiming, moving, looking = open_store(), open_store(), open_store()
-    hold = book("penstock.stores", "postgres", "sources")["hold"]
+    hold = book("haulwright.stores", "postgres", "sources")["hold"]
 
     def both_wait_for_the_row(connection):
-        connection.all(hold, {"key": KEY, "now": START})
+        connection.run(hold, {"key": KEY, "now": START})
         acts = [lambda: claim(claiming, worker, 8), lambda: moving.sources.realign(KEY)]
         return [start(act, looking, blocked) for blocked, act in enumerate(acts, 1)]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from penstock.clock import SECOND
-from penstock.engine.outcome import Done, RetryLater
-from penstock.stores.sources import Asker, Left, Passed
-from tests.stores.gates import KEY, ask, declare, leave, passes
+from haulwright.clock import SECOND
+from haulwright.engine.outcome import Done, RetryLater
+from haulwright.stores.sources.admission import Admission, Release, Requester
+from tests.stores.gates import KEY, ask, claimed, declare, leave, passes
 from tests.stores.scenes import BOOM, claim, claim_one, count, lose, race, rows, settle
 
 
@@ -17,7 +17,7 @@ def test_no_more_are_out_than_it_allows(store):
     leave(store, first)
     assert passes(store)
     leave(store, second)
-    assert count(store, "penstock_source_permits") == 1
+    assert count(store, "haulwright_source_permits") == 1
 
 
 def test_of_many_that_ask_at_once_as_many_get_one_as_there_are(open_store, store):
@@ -26,8 +26,8 @@ def test_of_many_that_ask_at_once_as_many_get_one_as_there_are(open_store, store
 
     answers = race(*(lambda one=one: ask(one) for one in stores))
 
-    assert sum(isinstance(answer, Passed) for answer in answers) == 3
-    assert count(store, "penstock_source_permits") == store.sources.standing(KEY).held == 3
+    assert sum(isinstance(answer, Admission) for answer in answers) == 3
+    assert count(store, "haulwright_source_permits") == store.sources.standing(KEY).held == 3
 
 
 def test_permits_that_come_and_go_at_once_are_counted_right(open_store, store):
@@ -38,13 +38,13 @@ def test_permits_that_come_and_go_at_once_are_counted_right(open_store, store):
         most = 0
         for _ in range(10):
             answer = ask(one)
-            if isinstance(answer, Passed):
-                most = max(most, count(one, "penstock_source_permits"))
+            if isinstance(answer, Admission):
+                most = max(most, count(one, "haulwright_source_permits"))
                 leave(one, answer)
         return most
 
     assert max(race(*(lambda one=one: come_and_go(one) for one in stores))) <= 3
-    assert (count(store, "penstock_source_permits"), store.sources.standing(KEY).held) == (0, 0)
+    assert (count(store, "haulwright_source_permits"), store.sources.standing(KEY).held) == (0, 0)
 
 
 def test_a_permit_outside_any_job_is_retaken_after_its_time(store, clock):
@@ -55,14 +55,14 @@ def test_a_permit_outside_any_job_is_retaken_after_its_time(store, clock):
     assert not passes(store)
     clock.advance(1)
     assert passes(store)
-    assert count(store, "penstock_source_permits") == 1
+    assert count(store, "haulwright_source_permits") == 1
 
 
 def test_a_permit_of_a_job_lasts_as_long_as_its_run(store, worker, make_job, clock):
     declare(store, concurrency=1)
     make_job()
     lease = claim_one(store, worker)
-    assert isinstance(store.sources.ask(KEY, Asker(lease.id, lease.fence)), Passed)
+    assert isinstance(store.gates.ask(KEY, Requester(lease.key)), Admission)
 
     clock.advance(119)
     assert not passes(store)
@@ -76,7 +76,7 @@ def test_a_permit_whose_job_ended_without_a_word_is_no_permit(store, worker, mak
     declare(store, concurrency=1)
     make_job()
     lease = claim_one(store, worker)
-    store.sources.ask(KEY, Asker(lease.id, lease.fence))
+    store.gates.ask(KEY, Requester(lease.key))
 
     assert settle(store, lease, Done())
 
@@ -92,7 +92,7 @@ def test_what_a_job_got_with_its_claim_goes_back_when_it_ends(store, worker, mak
 
     settle(store, lease, Done())
 
-    assert (count(store, "penstock_source_permits"), store.sources.standing(KEY).held) == (0, 0)
+    assert (count(store, "haulwright_source_permits"), store.sources.standing(KEY).held) == (0, 0)
 
 
 def test_a_freed_permit_wakes_the_oldest_who_waits_for_one(store, worker, make_job, clock):
@@ -126,11 +126,11 @@ def test_a_run_in_another_process_than_its_claim_uses_what_the_claim_got(open_st
     lease = claim_one(store, worker)
     child = open_store()
 
-    passed = child.sources.take_claimed(lease)
-    child.sources.leave(passed, Left("ok"))
+    passed = claimed(child, lease)
+    child.gates.leave(passed, Release("ok"))
 
     assert (store.sources.standing(KEY).tickets, store.sources.standing(KEY).held) == (1, 0)
-    assert child.sources.take_claimed(lease) is None
+    assert claimed(child, lease) is None
 
 
 def test_what_a_claim_got_for_later_begins_no_sooner_in_another_process(open_store, store, worker, make_job):
@@ -138,27 +138,27 @@ def test_what_a_claim_got_for_later_begins_no_sooner_in_another_process(open_sto
     jobs = [make_job(source=KEY) for _ in range(2)]
     leases = {lease.id: lease for lease in claim(store, worker, 2)}
 
-    passed = open_store().sources.take_claimed(leases[jobs[1].id])
+    passed = claimed(open_store(), leases[jobs[1].id])
 
-    assert passed.delay_us == store.sources.take_claimed(leases[jobs[1].id]).delay_us == SECOND
+    assert passed.delay_us == claimed(store, leases[jobs[1].id]).delay_us == SECOND
 
 
 def test_a_permit_that_is_gone_is_not_used_by_another_process(open_store, store, worker, make_job):
     declare(store, concurrency=1)
     make_job(source=KEY)
     lease = claim_one(store, worker)
-    store.database.transact(lambda connection: store.sources.give_back(connection, [lease]))
+    store.database.transact(lambda connection: store.gates.give_back(connection, [lease.key]))
 
-    assert open_store().sources.take_claimed(lease) is None
+    assert claimed(open_store(), lease) is None
 
 
 def test_traffic_is_counted_by_the_minute(store, clock):
     declare(store)
     passed = ask(store)
-    store.sources.leave(passed, Left("ok", sent=10, received=2000, seconds=0.5))
+    store.gates.leave(passed, Release("ok", sent=10, received=2000, seconds=0.5))
     clock.advance(60)
-    store.sources.leave(ask(store), Left("failed", received=7))
-    store.sources.leave(ask(store), Left("ignored", counts=False))
+    store.gates.leave(ask(store), Release("failed", received=7))
+    store.gates.leave(ask(store), Release("ignored", counts=False))
 
     traffic = store.sources.traffic(60)[KEY]
 
@@ -166,4 +166,4 @@ def test_traffic_is_counted_by_the_minute(store, clock):
     assert store.sources.traffic(1)[KEY].requests == 1
     clock.advance(7200)
     store.sources.prune_traffic(3600, 100)
-    assert rows(store, "select * from penstock_traffic") == []
+    assert rows(store, "select * from haulwright_traffic") == []

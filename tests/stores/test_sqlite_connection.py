@@ -10,9 +10,9 @@ from contextlib import closing
 
 import pytest
 
-from penstock.errors import DatabaseUnavailable
-from penstock.stores.sqlite import connection as sqlite_connection
-from penstock.stores.store import Store
+from haulwright.errors import DatabaseUnavailable
+from haulwright.stores.sqlite import connection as sqlite_connection
+from haulwright.stores.store import Store
 from tests.stores.scenes import count, new_job, race
 
 
@@ -51,7 +51,7 @@ def test_readers_do_not_wait_for_a_writer(store, sqlite_url):
 def test_writers_of_many_threads_lose_nothing(store):
     race(*[lambda: [store.jobs.enqueue([new_job()]) for _ in range(25)]] * 6)
 
-    assert count(store, "penstock_jobs") == 150
+    assert count(store, "haulwright_jobs") == 150
 
 
 def test_a_transaction_that_raises_is_rolled_back_and_its_connection_used_again(sqlite_url, clock):
@@ -60,7 +60,7 @@ def test_a_transaction_that_raises_is_rolled_back_and_its_connection_used_again(
             with pytest.raises(ZeroDivisionError):
                 store.database.transact(lambda c: (store.jobs.enqueue_on(c, [new_job()]), 1 / 0))
 
-        assert count(store, "penstock_jobs") == 0
+        assert count(store, "haulwright_jobs") == 0
         store.jobs.enqueue([new_job()])
 
 
@@ -73,9 +73,9 @@ def test_an_error_of_the_callers_own_sql_is_left_as_it_is(store):
 def test_an_acknowledged_enqueue_survives_the_death_of_its_process(sqlite_url):
     code = """
         import os, signal, sys
-        from penstock.engine.ids import new_id
-        from penstock.engine.job import NewJob
-        from penstock.stores.store import Store
+        from haulwright.engine.ids import new_id
+        from haulwright.engine.job import NewJob
+        from haulwright.stores.store import Store
         store = Store.open(sys.argv[1])
         for _ in range(20):
             store.jobs.enqueue([NewJob(id=new_id(), task="work", args="{}")])
@@ -89,16 +89,16 @@ def test_an_acknowledged_enqueue_survives_the_death_of_its_process(sqlite_url):
 
     assert (told.stdout.strip(), told.returncode) == ("acknowledged", -9)
     with closing(Store.open(sqlite_url)) as store:
-        assert count(store, "penstock_jobs") == 20
+        assert count(store, "haulwright_jobs") == 20
 
 
 def test_a_forked_child_uses_connections_of_its_own(store):
     """Pre-fork servers open the store before they fork."""
     code = """
         import os, sys
-        from penstock.engine.ids import new_id
-        from penstock.engine.job import NewJob
-        from penstock.stores.store import Store
+        from haulwright.engine.ids import new_id
+        from haulwright.engine.job import NewJob
+        from haulwright.stores.store import Store
         store = Store.open(sys.argv[1])
         mine = [id(c) for c in store.database._pool._stack.idle]
         if os.fork() == 0:
@@ -116,18 +116,18 @@ def test_a_forked_child_uses_connections_of_its_own(store):
     )
 
     assert told.stdout.strip() == "0", told.stderr
-    assert count(store, "penstock_jobs") == 2
+    assert count(store, "haulwright_jobs") == 2
 
 
 def test_a_crowd_takes_smaller_steps_while_others_write(store, sqlite_url):
     """What one transaction writes is a few milliseconds' worth where somebody may wait for its end."""
     store.jobs.enqueue([new_job() for _ in range(50)])
-    company, alone = store.database.rows_at_once, sqlite_connection.ROWS_ALONE
+    company, alone = store.database.batch_size, sqlite_connection.ROWS_ALONE
     with closing(Store.open(sqlite_url, clock=store.database.clock)) as other:
         other.jobs.enqueue([new_job()])
         store.jobs.enqueue([new_job() for _ in range(50)])
 
-        assert store.database.rows_at_once == sqlite_connection.ROWS_IN_COMPANY < alone
+        assert store.database.batch_size == sqlite_connection.ROWS_IN_COMPANY < alone
     assert company in {alone, sqlite_connection.ROWS_IN_COMPANY}
 
 
@@ -138,4 +138,4 @@ def test_a_writer_alone_is_not_slowed_down(store, monkeypatch):
 
     store.jobs.enqueue([new_job() for _ in range(1200)])
 
-    assert (naps, count(store, "penstock_jobs")) == ([], 1200)
+    assert (naps, count(store, "haulwright_jobs")) == ([], 1200)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.engine.outcome import Bury
-from penstock.engine.stages import DOCUMENTS
-from penstock.errors import IllegalStage
-from penstock.stores.job_rows import Requeue
+from haulwright.engine.outcome import Bury
+from haulwright.engine.stages import DOCUMENTS
+from haulwright.errors import IllegalStage
+from haulwright.stores.job_rows import Requeue
 from tests.stores.scenes import BOOM, claim_one, lose, new_job, rows, settle
 
 
@@ -50,7 +50,7 @@ def test_a_resumed_job_goes_on_from_its_stage(store, clock, worker, lease):
     again = claim_one(store, worker)
 
     assert move(store, again, "HEAD_DONE", "FINALIZED") == ["STREAMING", "FINALIZED"]
-    assert rows(store, "select generation, stage from penstock_stages") == [(1, "FINALIZED")]
+    assert rows(store, "select generation, stage from haulwright_stages") == [(1, "FINALIZED")]
 
 
 @pytest.mark.parametrize(("ended", "goes_on"), [("STREAMING", "FINALIZED"), ("FAILED", "HEAD_DONE")])
@@ -64,7 +64,7 @@ def test_a_requeue_starts_a_generation(store, worker, lease, ended, goes_on):
 
     assert store.effects.stage("default", successor.job_key) == ended
     assert move(store, successor, goes_on) == [goes_on]
-    asked = "select generation, stage from penstock_stages order by generation"
+    asked = "select generation, stage from haulwright_stages order by generation"
     assert rows(store, asked) == [(1, ended), (2, goes_on)]
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.stores.claiming import TRAIL_PAIRS, TRAIL_SECONDS, Trail, Turn
+from haulwright.stores.claim_cursor import TRAIL_PAIRS, TRAIL_SECONDS, ClaimCursor, ScanCursor
 from tests.stores.scenes import HOUR, START, claim, new_job
 
 
 def test_a_job_that_was_due_earlier_is_claimed_before_the_claims_run_dry(store, worker):
-    turn, late = Turn(), new_job(run_at=START - HOUR)
+    turn, late = ClaimCursor(), new_job(run_at=START - HOUR)
     store.jobs.enqueue([new_job() for _ in range(6)])
     first = store.leases.claim(worker, ["default"], 3, turn)
     store.jobs.enqueue([late])
@@ -24,7 +24,7 @@ def test_a_job_that_was_due_earlier_is_claimed_before_the_claims_run_dry(store, 
 
 
 def test_a_job_that_was_due_earlier_and_is_the_last_one_is_claimed_too(store, worker):
-    turn, late = Turn(), new_job(run_at=START - HOUR)
+    turn, late = ClaimCursor(), new_job(run_at=START - HOUR)
     store.jobs.enqueue([new_job() for _ in range(3)])
     store.leases.claim(worker, ["default"], 3, turn)
     store.jobs.enqueue([late])
@@ -36,7 +36,7 @@ def test_a_job_that_was_due_earlier_and_is_the_last_one_is_claimed_too(store, wo
 
 @pytest.mark.parametrize("newcomer", [{"tenant": "a"}, {"tenant": "z"}, {"priority": 9}])
 def test_others_are_seen_beside_a_backlog_that_is_followed(store, worker, newcomer):
-    turn = Turn()
+    turn = ClaimCursor()
     store.jobs.enqueue([new_job(tenant="large" if "tenant" in newcomer else "default") for _ in range(20)])
     store.leases.claim(worker, ["default"], 4, turn)
     other = new_job(**newcomer)
@@ -46,7 +46,7 @@ def test_others_are_seen_beside_a_backlog_that_is_followed(store, worker, newcom
 
 
 def test_nothing_is_claimed_from_a_paused_queue_however_far_the_claims_have_come(store, worker):
-    turn = Turn()
+    turn = ClaimCursor()
     store.jobs.enqueue([new_job() for _ in range(8)])
     store.leases.claim(worker, ["default"], 4, turn)
     store.queues.pause("default", actor="test", reason="")
@@ -56,7 +56,7 @@ def test_nothing_is_claimed_from_a_paused_queue_however_far_the_claims_have_come
 
 def test_the_front_is_looked_at_again_after_a_second():
     time = [0.0]
-    trail = Trail(lambda: time[0])
+    trail = ScanCursor(lambda: time[0])
 
     assert trail.is_fresh
     time[0] = TRAIL_SECONDS
@@ -67,4 +67,4 @@ def test_the_front_is_looked_at_again_after_a_second():
 def test_the_trail_of_many_pairs_is_not_followed(store, worker):
     store.jobs.enqueue([new_job(tenant=f"t{n:03}") for n in range(TRAIL_PAIRS + 1)])
 
-    assert not Trail().follow(claim(store, worker, 100))
+    assert not ScanCursor().follow(claim(store, worker, 100))

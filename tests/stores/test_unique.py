@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.clock import SECOND
-from penstock.engine.job import Unique
-from penstock.engine.outcome import Done, Snooze
-from penstock.engine.transitions import State
-from penstock.errors import DuplicateMismatch, NotFound
+from haulwright.clock import SECOND
+from haulwright.engine.job import Unique
+from haulwright.engine.outcome import Done, Snooze
+from haulwright.engine.transitions import State
+from haulwright.errors import DuplicateMismatch, NotFound
 from tests.stores.scenes import bury, claim_one, count, fail, lose, new_job, race, settle
 
 ACTIVE = Unique("k")
@@ -28,7 +28,7 @@ def test_a_duplicate_is_answered_with_the_job_that_is_there(store, unique):
     second = enqueue(store, unique=unique)
 
     assert (second.id, second.created) == (first.id, False)
-    assert count(store, "penstock_jobs") == 1
+    assert count(store, "haulwright_jobs") == 1
 
 
 @pytest.mark.parametrize("unique", [ACTIVE, FOREVER, FOR_A_MINUTE], ids=lambda unique: unique.scope)
@@ -39,7 +39,7 @@ def test_the_same_key_with_other_arguments_is_refused_naming_the_job(store, uniq
         enqueue(store, unique=unique, args='{"v":2}')
 
     assert (refusal.value.key, refusal.value.job_id) == ("k", first.id)
-    assert count(store, "penstock_jobs") == 1
+    assert count(store, "haulwright_jobs") == 1
 
 
 @pytest.mark.proves("TN-04")
@@ -128,7 +128,7 @@ def test_keys_whose_time_is_over_do_not_stay_for_ever(store, clock):
 
     store.jobs.prune(State.SUCCEEDED, 3600)
 
-    assert count(store, "penstock_keys") == 1
+    assert count(store, "haulwright_keys") == 1
 
 
 @pytest.mark.proves("IK-05", "ENQ-07")
@@ -189,7 +189,7 @@ def test_of_many_enqueues_at_once_one_makes_the_job(store, open_store, words):
 
     assert sorted(one.created for one in made) == [False, False, False, True]
     assert len({one.id for one in made}) == 1
-    assert count(store, "penstock_jobs") == 1
+    assert count(store, "haulwright_jobs") == 1
 
 
 def test_a_duplicate_of_a_job_that_just_ends_is_answered_or_made_but_never_lost(store, open_store, worker):

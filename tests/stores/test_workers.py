@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from penstock import events
-from penstock.engine.ids import new_id
-from penstock.stores.workers import Identity
+from haulwright import events
+from haulwright.engine.ids import new_id
+from haulwright.stores.workers import Identity
 from tests.stores.scenes import START, claim_one, settle
 
 

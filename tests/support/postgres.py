@@ -27,8 +27,8 @@ from tests.support.binaries import (
     wheel_binaries,
 )
 
-ADDRESS_VARIABLE = "PENSTOCK_TEST_DATABASE_URL"
-SUPERUSER = "penstock"
+ADDRESS_VARIABLE = "HAULWRIGHT_TEST_DATABASE_URL"
+SUPERUSER = "haulwright"
 START_SECONDS = 60
 STOP_SECONDS = 20
 FOLDER_LIMIT = 80  # a socket's path may have 100 characters or so, its name among them
@@ -200,7 +200,7 @@ class Server:
 
 
 def obtain(*, durable: bool = False) -> Addressed:
-    """Return the server named by PENSTOCK_TEST_DATABASE_URL, else start one."""
+    """Return the server named by HAULWRIGHT_TEST_DATABASE_URL, else start one."""
     if address := os.environ.get(ADDRESS_VARIABLE):
         return GivenServer(address)
     return start(durable=durable)
@@ -225,7 +225,7 @@ def start(*, durable: bool = False, tcp: bool = False, binaries: Path | None = N
 def _private_folder(account: Account) -> Path:
     """Make a folder of the account's own, in a temporary folder that it can reach, short enough for a socket."""
     for base in dict.fromkeys((tempfile.gettempdir(), "/tmp")):  # noqa: S108 - mkdtemp makes it private
-        folder = Path(tempfile.mkdtemp(prefix="penstock-pg-", dir=base))
+        folder = Path(tempfile.mkdtemp(prefix="haulwright-pg-", dir=base))
         account.owns(folder)
         writable = subprocess.run(
             ["/bin/sh", "-c", '[ -w "$1" ]', "test", folder], cwd="/", check=False, **account.options()

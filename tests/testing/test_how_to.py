@@ -1,4 +1,4 @@
-"""The how-to page about testing is itself tested: its blocks are written to files and run."""
+"""How-to pages with named blocks are themselves tested: the blocks are written to files and run."""
 
 from __future__ import annotations
 
@@ -9,15 +9,20 @@ import pytest
 
 pytest_plugins = ["pytester"]
 
-PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "test-your-tasks.md"
+HOW_TO = Path(__file__).parents[2] / "docs" / "how-to"
+PAGE = HOW_TO / "test-your-tasks.md"
 BLOCK = re.compile(r'^```python title="(?P<file>[\w.]+)"\n(?P<code>.*?)^```$', re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture
 def project(pytester: pytest.Pytester) -> pytest.Pytester:
     """A folder with the files of the page, each the sum of its blocks."""
+    return written(PAGE, pytester)
+
+
+def written(page: Path, pytester: pytest.Pytester) -> pytest.Pytester:
     files: dict[str, list[str]] = {}
-    for block in BLOCK.finditer(PAGE.read_text("utf-8")):
+    for block in BLOCK.finditer(page.read_text("utf-8")):
         files.setdefault(block["file"], []).append(block["code"])
     for name, code in files.items():
         (pytester.path / name).write_text("\n\n".join(code), "utf-8")
@@ -41,6 +46,12 @@ def test_each_test_may_have_a_schema_of_its_own_on_a_server(project, postgres_ur
     script = project.path / "shop.py"
     script.write_text(script.read_text("utf-8").replace("values (?, ?)", "values (%s, %s)"), "utf-8")
 
-    ended = project.runpytest_subprocess("-q", "-W", "error", "--penstock-database", postgres_url)
+    ended = project.runpytest_subprocess("-q", "-W", "error", "--haulwright-database", postgres_url)
 
     ended.assert_outcomes(passed=9)
+
+
+def test_the_example_of_a_job_that_waits_for_others_runs(pytester):
+    ended = written(HOW_TO / "wait-for-other-jobs.md", pytester).runpytest_subprocess("-q", "-W", "error")
+
+    ended.assert_outcomes(passed=1)

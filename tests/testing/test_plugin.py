@@ -8,20 +8,20 @@ import sys
 import psycopg
 import pytest
 
-from penstock.errors import InvalidValue
-from penstock.testing.databases import fresh_database
+from haulwright.errors import InvalidValue
+from haulwright.testing.databases import fresh_database
 
-SCHEMAS = "select count(*) from pg_namespace where nspname like 'penstock_test_%'"
+SCHEMAS = "select count(*) from pg_namespace where nspname like 'haulwright_test_%'"
 
 
 def test_importing_the_plugin_imports_nothing_of_the_engine():
     code = (
-        "import sys, pytest; before = set(sys.modules); import penstock.testing.plugin; "
-        "print(*sorted({m for m in set(sys.modules) - before if not m.startswith('penstock.testing')}))"
+        "import sys, pytest; before = set(sys.modules); import haulwright.testing.plugin; "
+        "print(*sorted({m for m in set(sys.modules) - before if not m.startswith('haulwright.testing')}))"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
 
-    assert set(found) <= {"penstock", "penstock.__about__"}
+    assert set(found) <= {"haulwright", "haulwright.__about__"}
 
 
 def test_a_file_of_its_own_whatever_its_folder_is_called(tmp_path):

@@ -5,11 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import assert_type
+from typing import Any, assert_type
 
-from penstock import Concurrency, Context, Handle, Penstock, Retry, Snooze, StageMachine, State, Task, Tx, UniqueBy
+from haulwright import (
+    Concurrency,
+    Context,
+    Handle,
+    Haulwright,
+    JobOutcome,
+    Retry,
+    Snooze,
+    StageMachine,
+    State,
+    Task,
+    Tx,
+    UniqueBy,
+)
 
-app = Penstock()
+app = Haulwright()
 MACHINE = StageMachine("m", start="NEW", moves={"NEW": {"DONE"}}, final={"DONE"})
 
 
@@ -68,6 +81,19 @@ def enqueue() -> None:
     alert.using(connection=None, priority=5).enqueue("A1", loud=True)
     assert_type(app.enqueue_many([scrape.call("A1"), scrape.using(priority=1).call("B2")]), list[Handle[Price]])
     app.enqueue_many([scrape.call("A1"), alert.call("A1")])
+
+
+def join(ctx: Context, ids: list[str]) -> None:
+    handles = ctx.enqueue_many("prices", [scrape.call("A1"), scrape.call("B2")])
+    assert_type(handles, list[Handle[Price]])
+    assert_type(ctx.join(handles), list[JobOutcome[Price]])
+    assert_type([outcome.value() for outcome in ctx.join(handles)], list[Price])
+    assert_type(ctx.join(ids), list[JobOutcome[Any]])
+
+
+async def ajoin(ctx: Context) -> None:
+    handles = await ctx.aenqueue_many("prices", [scrape.call("A1")])
+    assert_type(await ctx.ajoin(handles), list[JobOutcome[Price]])
 
 
 async def aenqueue() -> Price:

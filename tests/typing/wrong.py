@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from penstock import Context, Penstock, Retry, Tx
+from haulwright import Context, Haulwright, Retry, Tx
 
-app = Penstock()
+app = Haulwright()
 
 
 @dataclass

@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 import pytest
 
-from penstock import Penstock
-from penstock.apps.brands.application import Brands
-from penstock.apps.brands.figures import Figures
-from penstock.apps.brands.rows import Brand
-from penstock.sandbox import Sandbox
-from penstock.testing.bench import Bench
+from haulwright import Haulwright
+from haulwright.apps.brands.application import Brands
+from haulwright.apps.brands.rows import Brand
+from haulwright.apps.brands.settings import BrandSettings
+from haulwright.sandbox import Sandbox
+from haulwright.testing.harness import Harness
+from tests.apps.brands.scenes import ACME
 
-TENANT = "acme-inc"
 NOT_BY_ITSELF = "0 0 31 12 *"
 """When upkeep is due here: a test that wants it asks for it."""
 
@@ -24,15 +24,15 @@ def database_url(made_database_url: str) -> str:
 
 
 @pytest.fixture
-def install(bench: Bench, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Brands]:
+def install(bench: Harness, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Brands]:
     """Puts brands on a new app of the bench, with an account at the sandbox."""
     monkeypatch.setenv("APIFY_TOKEN", "token-of-mine")
     monkeypatch.setenv("APIFY_BASE_URL", f"{sandbox.url}/apify")
-    monkeypatch.setenv("PENSTOCK_BRANDS_CRON", NOT_BY_ITSELF)
+    monkeypatch.setenv("HAULWRIGHT_BRANDS_CRON", NOT_BY_ITSELF)
 
     def make(**figures: float) -> Brands:
-        app = Penstock()
-        brands = Brands(app, figures=Figures.load(**{"lag_seconds": 0.001, **figures}))
+        app = Haulwright()
+        brands = Brands(app, figures=BrandSettings.load(**{"lag_seconds": 0.001, **figures}))
         bench.use(app)
         return brands
 
@@ -47,11 +47,11 @@ def brands(install: Callable[..., Brands]) -> Brands:
 @pytest.fixture
 def brand(brands: Brands) -> Brand:
     """One brand of one tenant."""
-    return brands.add(TENANT, "Acme", {"mission": "Coffee that is worth the walk."})
+    return brands.add(ACME, "Acme", {"mission": "Coffee that is worth the walk."})
 
 
 @pytest.fixture
-def settle(bench: Bench) -> Callable[[], None]:
+def settle(bench: Harness) -> Callable[[], None]:
     """Work and let time pass until no job is active."""
 
     def run(rounds: int = 60, seconds: float = 10) -> None:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.apps.brands.application import Brands
-from penstock.apps.brands.rows import Brand, Connection, PaidRun
+from haulwright.apps.brands.application import Brands
+from haulwright.apps.brands.rows import Brand, BrandConnection, PaidRun
+from haulwright.operations.principal import Principal
 
-PACKAGE = "penstock.apps.brands"
+PACKAGE = "haulwright.apps.brands"
 TENANT = "acme-inc"
 OTHER = "other-inc"
+ACME = Principal.of_tenant(TENANT)
+GLOBEX = Principal.of_tenant(OTHER)
+ADMIN = Principal.admin("root")
+SUPPORT = Principal.support("sam", tenant=TENANT, reason="ticket 7")
 POSTS = "apify~instagram-post-scraper"
 VIDEOS = "clockworks~tiktok-scraper"
 STARTS = "/apify/v2/actors/*/runs"
@@ -23,13 +28,15 @@ SIX = (
 )
 
 
-def connect(brands: Brands, brand: Brand, *sources: tuple[str, str, str], **said: Any) -> list[Connection]:
+def connect(brands: Brands, brand: Brand, *sources: tuple[str, str, str], **options: Any) -> list[BrandConnection]:
     """Connect sources to a brand; without any, its Instagram posts."""
-    wanted = sources or (SIX[0],)
-    return [brands.connect(brand.tenant, brand.id, *source, **said) for source in wanted]
+    return [
+        brands.connect(Principal.of_tenant(brand.tenant), brand.id, *source, **options)
+        for source in sources or (SIX[0],)
+    ]
 
 
-def runs_of(brands: Brands, connection: Connection) -> list[PaidRun]:
+def runs_of(brands: Brands, connection: BrandConnection) -> list[PaidRun]:
     """The runs of a connection, the newest first."""
     rows = brands.tables.read("runs.of_connection", tenant=connection.tenant, connection_id=connection.id, limit=100)
     return [PaidRun.of(row) for row in rows]

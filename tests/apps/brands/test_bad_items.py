@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from penstock.apps.brands.normalizing import sort_out
-from penstock.apps.brands.shapes import SHAPES
-from penstock.clock import SECOND
-from tests.apps.brands.scenes import SIX, TENANT, connect, count, rows, runs_of
+from haulwright.apps.brands.evidence.normalization import sort_out
+from haulwright.apps.brands.platforms.shapes import SHAPES
+from haulwright.clock import SECOND
+from tests.apps.brands.scenes import ACME, SIX, connect, count, rows, runs_of
 
 ITEMS = "/apify/v2/datasets/*/items"
 
@@ -27,9 +27,9 @@ def post(number, **changes):
 
 def compiled(brands, brand, settle):
     (connection,) = connect(brands, brand)
-    run = brands.compile(TENANT, brand.id)
+    run = brands.compile(ACME, brand.id)
     settle()
-    return brands.compile_run(TENANT, run.id), runs_of(brands, connection)[0]
+    return brands.compile_run(ACME, run.id), runs_of(brands, connection)[0]
 
 
 @pytest.mark.proves("NM-05")
@@ -90,7 +90,7 @@ def test_an_odd_date_of_one_item_stops_no_compile(brands, brand, sandbox, settle
 
     assert rows(brands, "select item_index, reason from brands_quarantine") == [(1, "unreadable_date")]
     assert (done.status, done.error, run.normalized_created) == ("succeeded", None, 2)
-    dates = {one["published_at"] for one in brands.snapshot(TENANT, brand.id)["evidence"].values()}
+    dates = {one["published_at"] for one in brands.snapshot(ACME, brand.id)["evidence"].values()}
     assert dates == {"2023-11-14T22:13:20Z", "2023-12-01T10:00:00Z"}
 
 
@@ -152,7 +152,7 @@ def test_mostly_garbage_fails_the_source_and_keeps_what_is_good(brands, brand, s
     assert failed["error"] == "2 of 3 items cannot be used: missing_external_id 2."
     assert failed["error_class"] == run.error_class == "TooManyBadItems"
     assert (run.normalized_at, run.quarantined, count(brands, "brands_evidence")) == (None, 2, 1)
-    assert brands.plan(TENANT, brand.id)[0].decision == "buy"
+    assert brands.plan(ACME, brand.id)[0].decision == "buy"
 
 
 def test_a_run_that_found_nothing_is_no_failure_and_is_not_bought_again(brands, brand, sandbox, settle):
@@ -162,7 +162,7 @@ def test_a_run_that_found_nothing_is_no_failure_and_is_not_bought_again(brands, 
 
     told = next(one for one in done.evidence_status["refreshed"] if one["source"] == "instagram.posts")
     assert (done.status, told["raw_items_count"], run.raw_item_count) == ("succeeded", 0, 0)
-    assert [one.decision for one in brands.plan(TENANT, brand.id)] == ["reuse", "reuse"]
+    assert [one.decision for one in brands.plan(ACME, brand.id)] == ["reuse", "reuse"]
 
 
 def test_a_dataset_that_is_gone_fails_its_source_alone(brands, brand, sandbox, settle):
@@ -173,7 +173,7 @@ def test_a_dataset_that_is_gone_fails_its_source_alone(brands, brand, sandbox, s
     (failed,) = done.evidence_status["failed"]
     assert (failed["error_class"], run.error_class) == ("ApifyNotFound", "ApifyNotFound")
     assert (run.status, run.fetched_at, done.status) == ("SUCCEEDED", None, "failed")
-    assert brands.plan(TENANT, brand.id)[0].decision == "buy"
+    assert brands.plan(ACME, brand.id)[0].decision == "buy"
 
 
 @pytest.mark.parametrize("body", ["<html>", '{"items": 1}'])

@@ -8,10 +8,10 @@ from statistics import median
 
 import pytest
 
-from penstock.apps.brands.asking import CompileAsk
-from penstock.apps.brands.freshness import NOTHING_YET, freshness
-from penstock.errors import Conflict, InvalidValue, NotFound
-from tests.apps.brands.scenes import POSTS, SIX, TENANT, VIDEOS, connect, count, rows, runs_of
+from haulwright.apps.brands.buying.freshness import NOTHING_YET, freshness
+from haulwright.apps.brands.compile_request import CompileRequest
+from haulwright.errors import Conflict, InvalidValue, NotFound
+from tests.apps.brands.scenes import ACME, POSTS, SIX, TENANT, VIDEOS, connect, count, rows, runs_of
 
 HOUR = 3_600_000_000
 
@@ -19,15 +19,15 @@ HOUR = 3_600_000_000
 @pytest.mark.proves("CO-01", "CO-02", "CO-03", "EV-01", "TS-01", "NM-03")
 def test_a_compile_goes_from_its_sources_to_a_snapshot(brands, brand, settle):
     connect(brands, brand, SIX[0], SIX[5], settings={"cap": 10})
-    compiled = brands.compile(TENANT, brand.id, prompt_version="v1")
+    compiled = brands.compile(ACME, brand.id, prompt_version="v1")
     settle()
 
-    done, sources = brands.compile_run(TENANT, compiled.id), brands.status(TENANT, compiled.id).sources
+    done, sources = brands.compile_run(ACME, compiled.id), brands.status(ACME, compiled.id).sources
     assert (done.status, done.error, done.is_over) == ("succeeded", None, True)
     assert [one.outcome.outcome for one in sources] == ["refreshed", "refreshed"]
-    snapshot = brands.snapshot(TENANT, brand.id)
+    snapshot = brands.snapshot(ACME, brand.id)
     assert snapshot["number"] == 1
-    assert snapshot == brands.snapshot(TENANT, brand.id, 1)
+    assert snapshot == brands.snapshot(ACME, brand.id, 1)
     assert snapshot["evidence_status"] == done.evidence_status
     assert snapshot["ran"]["compiler"] == "extractive"
     assert len(snapshot["evidence"]) == 20
@@ -35,18 +35,18 @@ def test_a_compile_goes_from_its_sources_to_a_snapshot(brands, brand, settle):
     assert json.loads(bundle)["digest"] == snapshot["bundle"]["digest"]
     assert json.loads(features) == snapshot["features"]
     with pytest.raises(NotFound):
-        brands.snapshot(TENANT, brand.id, 2)
+        brands.snapshot(ACME, brand.id, 2)
 
 
 @pytest.mark.proves("PF-01", "ENQ-02")
 def test_asking_takes_milliseconds_and_buys_nothing(brands, brand, sandbox):
     connect(brands, brand, *SIX)
-    brands.compile(TENANT, brand.id)
+    brands.compile(ACME, brand.id)
 
     took = []
     for _ in range(20):
         began = time.perf_counter()
-        brands.compile(TENANT, brand.id)
+        brands.compile(ACME, brand.id)
         took.append(time.perf_counter() - began)
 
     assert median(took) < 0.2  # a figure of the bench; here only that it waits for nobody
@@ -54,20 +54,20 @@ def test_asking_takes_milliseconds_and_buys_nothing(brands, brand, sandbox):
 
 
 def test_one_request_is_one_compile_and_one_job(brands, brand):
-    first, again = (brands.compile(TENANT, brand.id, request_id="click-1") for _ in range(2))
-    other = brands.compile(TENANT, brand.id, request_id="click-2")
+    first, again = (brands.compile(ACME, brand.id, request_id="click-1") for _ in range(2))
+    other = brands.compile(ACME, brand.id, request_id="click-2")
 
     assert (first.id, first.job_id) == (again.id, again.job_id)
     assert other.id != first.id
-    assert (count(brands, "brands_compile_runs"), count(brands, "penstock_jobs")) == (2, 2)
+    assert (count(brands, "brands_compile_runs"), count(brands, "haulwright_jobs")) == (2, 2)
 
 
 def test_the_same_request_for_something_else_is_refused(brands, brand):
-    brands.compile(TENANT, brand.id, request_id="click-1")
+    brands.compile(ACME, brand.id, request_id="click-1")
 
     with pytest.raises(Conflict, match="asked for something else"):
-        brands.compile(TENANT, brand.id, request_id="click-1", force_refresh=True)
-    assert count(brands, "penstock_jobs") == 1
+        brands.compile(ACME, brand.id, request_id="click-1", force_refresh=True)
+    assert count(brands, "haulwright_jobs") == 1
 
 
 @pytest.mark.parametrize(
@@ -83,42 +83,41 @@ def test_the_same_request_for_something_else_is_refused(brands, brand):
 )
 def test_what_makes_no_sense_is_refused_before_anything_is_asked(said):
     with pytest.raises(InvalidValue):
-        CompileAsk(TENANT, "a brand", **said)
+        CompileRequest(TENANT, "a brand", **said)
 
 
 @pytest.mark.proves("CO-05", "JOB-12")
 def test_what_was_asked_for_is_passed_on_and_stored(brands, brand, settle):
     connect(brands, brand, settings={"cap": 3})
-    compiled = brands.compile(TENANT, brand.id, force_refresh=True, prompt_version="v1", model="gpt-4")
+    compiled = brands.compile(ACME, brand.id, force_refresh=True, prompt_version="v1", model="gpt-4")
     settle()
 
-    asked = brands.snapshot(TENANT, brand.id)["asked"]
+    asked = brands.snapshot(ACME, brand.id)["asked"]
     assert asked == {"force_refresh": True, "prompt_version": "v1", "model": "gpt-4"}
-    done = brands.compile_run(TENANT, compiled.id)
+    done = brands.compile_run(ACME, compiled.id)
     assert (done.force_refresh, done.prompt_version, done.model) == (True, "v1", "gpt-4")
 
 
 @pytest.mark.proves("FR-01", "FR-02", "FR-05", "EV-04", "TS-01")
 def test_a_second_compile_within_a_day_buys_nothing_and_says_why(brands, brand, sandbox, settle, bench):
     (connection,) = connect(brands, brand)
-    brands.compile(TENANT, brand.id)
+    brands.compile(ACME, brand.id)
     settle()
     (run,) = runs_of(brands, connection)
     bench.clock.set(run.started_at + 5.2 * HOUR)
 
-    (planned,) = brands.plan(TENANT, brand.id)
-    compiled = brands.compile(TENANT, brand.id)
+    (planned,) = brands.plan(ACME, brand.id)
+    compiled = brands.compile(ACME, brand.id)
     settle()
 
     reason = "Cached run is fresh (5.2h old, TTL=24h)"
     assert (planned.decision, planned.reason, planned.cap) == ("reuse", reason, 50)
-    (told,) = brands.compile_run(TENANT, compiled.id).evidence_status["reused"]
+    (told,) = brands.compile_run(ACME, compiled.id).evidence_status["reused"]
     assert (told["reason"], told["run_age_hours"], told["apify_run_id"]) == (reason, 5.2, run.apify_run_id)
     assert (told["normalized_created"], told["normalized_updated"]) == (0, 0)
     assert len(sandbox.books.paid_runs()) == 1
     assert (
-        brands.snapshot(TENANT, brand.id, 2)["evidence"].keys()
-        == brands.snapshot(TENANT, brand.id, 1)["evidence"].keys()
+        brands.snapshot(ACME, brand.id, 2)["evidence"].keys() == brands.snapshot(ACME, brand.id, 1)["evidence"].keys()
     )
 
 
@@ -127,15 +126,15 @@ def test_a_forced_refresh_buys_each_source_once_for_a_compile_whatever_happens_t
     brands, brand, sandbox, settle, bench
 ):
     connect(brands, brand)
-    brands.compile(TENANT, brand.id)
+    brands.compile(ACME, brand.id)
     settle()
-    compiled = brands.compile(TENANT, brand.id, force_refresh=True)
-    with bench.crash(brands.refresh, after="start"):
+    compiled = brands.compile(ACME, brand.id, force_refresh=True)
+    with bench.crash(brands.refresh_task, after="start"):
         bench.drain()
     with bench.crash(brands.compile_task, before="draft"):
         settle(seconds=30)
 
-    (told,) = brands.compile_run(TENANT, compiled.id).evidence_status["refreshed"]
+    (told,) = brands.compile_run(ACME, compiled.id).evidence_status["refreshed"]
     assert told["reason"].startswith("A refresh was forced (the cached run is ")
     assert len(sandbox.books.paid_runs(POSTS)) == 2
 
@@ -143,11 +142,11 @@ def test_a_forced_refresh_buys_each_source_once_for_a_compile_whatever_happens_t
 @pytest.mark.parametrize("force", [False, True])
 def test_two_compiles_at_the_same_moment_buy_each_source_once(brands, brand, sandbox, settle, force):
     connect(brands, brand, SIX[0], SIX[2])
-    compiles = [brands.compile(TENANT, brand.id, force_refresh=force) for _ in range(2)]
+    compiles = [brands.compile(ACME, brand.id, force_refresh=force) for _ in range(2)]
     settle()
 
     assert [len(sandbox.books.paid_runs(actor)) for actor in (POSTS, VIDEOS)] == [1, 1]
-    told = [brands.compile_run(TENANT, one.id) for one in compiles]
+    told = [brands.compile_run(ACME, one.id) for one in compiles]
     assert [one.status for one in told] == ["succeeded", "succeeded"]
     assert [len(one.evidence_status["refreshed"]) + len(one.evidence_status["reused"]) for one in told] == [2, 2]
     assert count(brands, "brands_snapshots") == 2
@@ -157,10 +156,10 @@ def test_two_compiles_at_the_same_moment_buy_each_source_once(brands, brand, san
 def test_a_source_that_cannot_be_read_does_not_stop_the_others(brands, brand, sandbox, settle):
     sandbox.faults.add("status", path=f"/apify/v2/actors/{VIDEOS}/runs", method="POST", code=400, times=None)
     connect(brands, brand, SIX[0], SIX[2])
-    compiled = brands.compile(TENANT, brand.id)
+    compiled = brands.compile(ACME, brand.id)
     settle()
 
-    done = brands.compile_run(TENANT, compiled.id)
+    done = brands.compile_run(ACME, compiled.id)
     (failed,) = done.evidence_status["failed"]
     assert (done.status, failed["source"], failed["error_class"]) == (
         "succeeded",
@@ -175,10 +174,10 @@ def test_without_any_usable_source_a_compile_fails_and_says_so(brands, brand, sa
     sandbox.apify.script(ending="FAILED", times=None)
     if sources:
         connect(brands, brand, *sources)
-    compiled = brands.compile(TENANT, brand.id)
+    compiled = brands.compile(ACME, brand.id)
     settle()
 
-    done = brands.compile_run(TENANT, compiled.id)
+    done = brands.compile_run(ACME, compiled.id)
     assert (done.status, done.error_class) == ("failed", "NoEvidence")
     assert len(done.evidence_status["failed"]) == len(sources)
     assert count(brands, "brands_snapshots") == 0
@@ -186,13 +185,13 @@ def test_without_any_usable_source_a_compile_fails_and_says_so(brands, brand, sa
 
 def test_a_source_whose_job_was_cancelled_is_recorded_and_the_compile_goes_on(brands, brand, bench, settle):
     connect(brands, brand, SIX[0], SIX[2])
-    compiled = brands.compile(TENANT, brand.id)
+    compiled = brands.compile(ACME, brand.id)
     bench.drain(limit=1)
-    doomed = next(one for one in brands.status(TENANT, compiled.id).sources if one.source == "tiktok.profile_videos")
-    brands.app.desk().cancel(doomed.job_id, "not now")
+    doomed = next(one for one in brands.status(ACME, compiled.id).sources if one.source == "tiktok.profile_videos")
+    brands.app.operations().jobs.cancel(doomed.job_id, "not now")
     settle()
 
-    done = brands.compile_run(TENANT, compiled.id)
+    done = brands.compile_run(ACME, compiled.id)
     (failed,) = done.evidence_status["failed"]
     assert (done.status, failed["error"]) == ("succeeded", "its job is cancelled: not now")
 
@@ -200,14 +199,14 @@ def test_a_source_whose_job_was_cancelled_is_recorded_and_the_compile_goes_on(br
 def test_a_requeued_compile_tries_again_what_failed_and_buys_nothing_else(brands, brand, sandbox, settle):
     sandbox.apify.script(ending="FAILED", times=2)
     connect(brands, brand, SIX[0], SIX[2])
-    compiled = brands.compile(TENANT, brand.id)
+    compiled = brands.compile(ACME, brand.id)
     settle()
-    assert brands.compile_run(TENANT, compiled.id).status == "failed"
+    assert brands.compile_run(ACME, compiled.id).status == "failed"
 
-    brands.app.desk().requeue(compiled.job_id)
+    brands.app.operations().dead_letters.requeue(compiled.job_id)
     settle()
 
-    done = brands.compile_run(TENANT, compiled.id)
+    done = brands.compile_run(ACME, compiled.id)
     assert (done.status, done.error) == ("succeeded", None)
     assert len(done.evidence_status["refreshed"]) == 2
     assert len(sandbox.books.paid_runs()) == 4
@@ -215,16 +214,16 @@ def test_a_requeued_compile_tries_again_what_failed_and_buys_nothing_else(brands
 
 def test_a_requeued_compile_waits_for_its_new_jobs_and_not_for_those_that_died(brands, brand, sandbox, bench, settle):
     connect(brands, brand, SIX[0], SIX[2])
-    compiled = brands.compile(TENANT, brand.id)
+    compiled = brands.compile(ACME, brand.id)
     bench.drain(limit=1)
     bench.advance("2 days")
     settle()
-    assert brands.compile_run(TENANT, compiled.id).status == "failed", "nobody worked until it was too late"
+    assert brands.compile_run(ACME, compiled.id).status == "failed", "nobody worked until it was too late"
 
-    brands.app.desk().requeue(compiled.job_id)
+    brands.app.operations().dead_letters.requeue(compiled.job_id)
     settle()
 
-    done = brands.compile_run(TENANT, compiled.id)
+    done = brands.compile_run(ACME, compiled.id)
     assert (done.status, done.error, len(done.evidence_status["refreshed"])) == ("succeeded", None, 2)
     assert len(sandbox.books.paid_runs()) == 2
 
@@ -233,7 +232,7 @@ def test_a_requeued_compile_waits_for_its_new_jobs_and_not_for_those_that_died(b
 def test_freshness_says_what_to_do_and_why(brands, brand, settle):
     (connection,) = connect(brands, brand, settings={"cap": 1})
     assert freshness(None, 0, 86_400).reason == NOTHING_YET == "No successful run exists for this source"
-    brands.compile(TENANT, brand.id)
+    brands.compile(ACME, brand.id)
     settle()
     (run,) = runs_of(brands, connection)
 
@@ -248,10 +247,10 @@ def test_freshness_says_what_to_do_and_why(brands, brand, settle):
 
 def test_a_compile_waits_visibly_for_its_sources(brands, brand, bench):
     connect(brands, brand)
-    compiled = brands.compile(TENANT, brand.id)
+    compiled = brands.compile(ACME, brand.id)
     assert compiled.status == "pending"
     bench.drain()
 
-    job = brands.app.desk().get(compiled.job_id)
-    assert (job.state, job.waiting_on, job.attempts) == ("queued", f"brands:compile:{compiled.id}", 0)
-    assert brands.compile_run(TENANT, compiled.id).status == "running"
+    job = brands.app.operations().jobs.get(compiled.job_id)
+    assert (job.state, job.waiting_on, job.attempts) == ("queued", "join", 0)
+    assert brands.compile_run(ACME, compiled.id).status == "running"

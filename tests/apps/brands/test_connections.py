@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.apps.brands.capabilities import BUILT_IN, MOST_ITEMS
-from penstock.apps.brands.registry import Registry
-from penstock.errors import InvalidValue, NotFound, Refused
-from penstock.settings import Settings
-from tests.apps.brands.scenes import OTHER, TENANT, connect, count
+from haulwright.apps.brands.platforms.capabilities import BUILT_IN, MOST_ITEMS
+from haulwright.apps.brands.platforms.registry import Registry
+from haulwright.errors import InvalidValue, NotFound, Refused
+from haulwright.settings import Settings
+from tests.apps.brands.scenes import ACME, GLOBEX, connect, count
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_a_handle_is_the_same_however_it_is_pasted(said):
 
 def test_what_is_refused_leaves_nothing_behind(brands, brand):
     with pytest.raises(InvalidValue):
-        brands.connect(TENANT, brand.id, "instagram", "posts", "")
+        brands.connect(ACME, brand.id, "instagram", "posts", "")
 
     assert count(brands, "brands_connections") == 0
 
@@ -50,50 +50,50 @@ def test_connecting_again_changes_the_settings_of_the_same_connection(brands, br
     (after,) = connect(brands, brand, settings={"cap": 5}, enabled=False)
 
     assert (after.id, after.settings, after.enabled) == (before.id, {"cap": 5}, False)
-    assert len(brands.connections(TENANT, brand.id)) == 1
+    assert len(brands.connections(ACME, brand.id)) == 1
 
 
 @pytest.mark.proves("TN-03", "SC-02", "TS-01")
 def test_a_brand_of_another_tenant_does_not_exist(brands, brand):
     connect(brands, brand)
-    compiled = brands.compile(TENANT, brand.id)
+    compiled = brands.compile(ACME, brand.id)
     asked = [
-        lambda: brands.get(OTHER, brand.id),
-        lambda: brands.connect(OTHER, brand.id, "instagram", "posts", "acme"),
-        lambda: brands.compile(OTHER, brand.id),
-        lambda: brands.plan(OTHER, brand.id),
-        lambda: brands.status(OTHER, compiled.id),
-        lambda: brands.status(OTHER, brand.id),
-        lambda: brands.snapshot(OTHER, brand.id),
-        lambda: brands.remove(OTHER, brand.id),
+        lambda: brands.get(GLOBEX, brand.id),
+        lambda: brands.connect(GLOBEX, brand.id, "instagram", "posts", "acme"),
+        lambda: brands.compile(GLOBEX, brand.id),
+        lambda: brands.plan(GLOBEX, brand.id),
+        lambda: brands.status(GLOBEX, compiled.id),
+        lambda: brands.status(GLOBEX, brand.id),
+        lambda: brands.snapshot(GLOBEX, brand.id),
+        lambda: brands.remove(GLOBEX, brand.id),
     ]
 
     for act in asked:
         with pytest.raises(NotFound):
             act()
-    assert brands.list(OTHER) == []
-    assert [one.id for one in brands.list(TENANT)] == [brand.id]
+    assert brands.list(GLOBEX) == []
+    assert [one.id for one in brands.list(ACME)] == [brand.id]
 
 
 @pytest.mark.parametrize("name", ["nonsense", "", "00000000-0000-7000-8000-000000000000", None])
 def test_what_is_no_id_names_nothing(brands, name):
     with pytest.raises(NotFound):
-        brands.get(TENANT, name)
+        brands.get(ACME, name)
 
 
 def test_without_a_token_a_compile_is_refused_before_anything_is_written(install, monkeypatch):
     monkeypatch.delenv("APIFY_TOKEN")
     brands = install()
-    brand = brands.add(TENANT, "Acme")
+    brand = brands.add(ACME, "Acme")
 
     with pytest.raises(Refused, match="no token for Apify"):
-        brands.compile(TENANT, brand.id)
-    assert (count(brands, "brands_compile_runs"), count(brands, "penstock_jobs")) == (0, 0)
+        brands.compile(ACME, brand.id)
+    assert (count(brands, "brands_compile_runs"), count(brands, "haulwright_jobs")) == (0, 0)
 
 
 @pytest.mark.proves("CP-01", "CF-04")
 def test_every_capability_has_an_actor_a_cap_and_a_switch():
-    registry = Registry.load(Settings.load({"PENSTOCK_BRANDS_DISABLED": "linkedin.profile_posts, web.pages"}))
+    registry = Registry.load(Settings.load({"HAULWRIGHT_BRANDS_DISABLED": "linkedin.profile_posts, web.pages"}))
 
     keys = {one.key for one in BUILT_IN}
     assert keys == {
@@ -114,7 +114,7 @@ def test_a_file_adds_capabilities_and_changes_those_that_are_built_in(tmp_path):
         'content_type = "video"\nshape = "tiktok"\nsubject = "hashtags"\nlimit = "resultsPerPage"\ncap = 12\n'
         '[[capability]]\nplatform = "web"\nname = "pages"\ncap = 7\n'
     )
-    registry = Registry.load(Settings.load({"PENSTOCK_BRANDS_CAPABILITIES": str(path)}))
+    registry = Registry.load(Settings.load({"HAULWRIGHT_BRANDS_CAPABILITIES": str(path)}))
 
     added = registry.get("tiktok", "hashtag_videos")
     assert added.build_input("coffee", 12) == {"hashtags": ["coffee"], "resultsPerPage": 12}
@@ -129,9 +129,9 @@ def test_a_file_that_makes_no_sense_is_refused(tmp_path, text):
     path.write_text(text)
 
     with pytest.raises(InvalidValue):
-        Registry.load(Settings.load({"PENSTOCK_BRANDS_CAPABILITIES": str(path)}))
+        Registry.load(Settings.load({"HAULWRIGHT_BRANDS_CAPABILITIES": str(path)}))
 
 
 def test_a_capability_that_is_not_known_cannot_be_switched_off():
     with pytest.raises(InvalidValue, match="is no capability"):
-        Registry.load(Settings.load({"PENSTOCK_BRANDS_DISABLED": "instagram.post"}))
+        Registry.load(Settings.load({"HAULWRIGHT_BRANDS_DISABLED": "instagram.post"}))

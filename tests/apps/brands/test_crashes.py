@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from penstock.apps.brands.freshness import NOTHING_YET
-from tests.apps.brands.scenes import POSTS, STARTS, TENANT, connect, count, runs_of
+from haulwright.apps.brands.buying.freshness import NOTHING_YET
+from tests.apps.brands.scenes import ACME, POSTS, STARTS, TENANT, connect, count, runs_of
 
 LOST = [
     pytest.param({"kind": "lost_reply"}, id="the reply is lost"),
@@ -35,19 +35,19 @@ def scene(brands, brand, sandbox, bench, settle):
 
 def wanted(scene):
     """A compile that has just wanted its source, and that source."""
-    compiled = scene.brands.compile(TENANT, scene.brand.id)
+    compiled = scene.brands.compile(ACME, scene.brand.id)
     scene.bench.drain(limit=1)
-    return compiled, *scene.brands.status(TENANT, compiled.id).sources
+    return compiled, *scene.brands.status(ACME, compiled.id).sources
 
 
 def status_of(scene, compiled):
-    return scene.brands.compile_run(TENANT, compiled.id).status
+    return scene.brands.compile_run(ACME, compiled.id).status
 
 
 @pytest.mark.parametrize("fault", LOST)
 def test_whatever_becomes_of_the_start_one_run_is_paid_for(scene, fault):
     scene.sandbox.faults.add(path=STARTS, method="POST", **fault)
-    compiled = scene.brands.compile(TENANT, scene.brand.id)
+    compiled = scene.brands.compile(ACME, scene.brand.id)
     scene.settle()
 
     (run,) = runs_of(scene.brands, scene.connection)
@@ -62,14 +62,14 @@ def test_a_refresh_that_dies_at_any_moment_is_gone_on_with(scene, when, moment):
     if moment in LATER:
         scene.bench.drain()
         name = f"{moment}:{runs_of(scene.brands, scene.connection)[0].id}:{source.job_id}"
-    with scene.bench.crash(scene.brands.refresh, **{when: name}):
+    with scene.bench.crash(scene.brands.refresh_task, **{when: name}):
         scene.settle()
 
     (run,) = runs_of(scene.brands, scene.connection)
     assert len(scene.sandbox.books.paid_runs()) == 1
     assert (run.raw_item_count, run.normalized_created, count(scene.brands, "brands_evidence")) == (50, 50, 50)
     assert (status_of(scene, compiled), count(scene.brands, "brands_snapshots")) == ("succeeded", 1)
-    (told,) = scene.brands.status(TENANT, compiled.id).sources
+    (told,) = scene.brands.status(ACME, compiled.id).sources
     assert (told.outcome.outcome, told.outcome.reason) == ("refreshed", NOTHING_YET)
     assert told.outcome.normalized_created == 50
 
@@ -79,7 +79,7 @@ def left_behind(scene):
     scene.sandbox.apify.script(ending="NEVER")
     _, source = wanted(scene)
     scene.bench.drain()
-    scene.brands.app.desk().cancel(source.job_id, "enough")
+    scene.brands.app.operations().jobs.cancel(source.job_id, "enough")
     scene.settle()
     (left,) = runs_of(scene.brands, scene.connection)
     assert left.finished_at is None
@@ -88,7 +88,7 @@ def left_behind(scene):
 
 def test_a_young_run_that_a_dead_job_left_behind_is_gone_on_with(scene):
     left = left_behind(scene)
-    scene.brands.compile(TENANT, scene.brand.id)
+    scene.brands.compile(ACME, scene.brand.id)
     scene.settle()
 
     (run,) = runs_of(scene.brands, scene.connection)
@@ -98,7 +98,7 @@ def test_a_young_run_that_a_dead_job_left_behind_is_gone_on_with(scene):
 def test_an_old_run_that_a_dead_job_left_behind_is_given_up_for_another(scene):
     left = left_behind(scene)
     scene.bench.advance("2 days")
-    compiled = scene.brands.compile(TENANT, scene.brand.id)
+    compiled = scene.brands.compile(ACME, scene.brand.id)
     scene.settle()
 
     run, old = runs_of(scene.brands, scene.connection)
@@ -108,12 +108,12 @@ def test_an_old_run_that_a_dead_job_left_behind_is_given_up_for_another(scene):
 
 def test_a_start_that_another_job_may_have_made_is_looked_for_first(scene):
     _, source = wanted(scene)
-    with scene.bench.crash(scene.brands.refresh, after="start"):
+    with scene.bench.crash(scene.brands.refresh_task, after="start"):
         scene.bench.drain()
     scene.bench.advance("3 min")
     scene.bench.store.leases.reap()
-    scene.brands.app.desk().cancel(source.job_id, "enough")
-    compiled = scene.brands.compile(TENANT, scene.brand.id)
+    scene.brands.app.operations().jobs.cancel(source.job_id, "enough")
+    compiled = scene.brands.compile(ACME, scene.brand.id)
     scene.settle()
 
     (run,) = runs_of(scene.brands, scene.connection)
@@ -122,14 +122,14 @@ def test_a_start_that_another_job_may_have_made_is_looked_for_first(scene):
 
 
 def test_an_older_refresh_that_takes_a_start_over_looks_for_it_first(scene):
-    older = scene.brands.refresh.using(tenant=TENANT, delay="10 min").enqueue(scene.connection.id)
+    older = scene.brands.refresh_task.using(tenant=TENANT, delay="10 min").enqueue(scene.connection.id)
     scene.bench.advance("1 s")
     _, source = wanted(scene)
-    with scene.bench.crash(scene.brands.refresh, after="start"):
+    with scene.bench.crash(scene.brands.refresh_task, after="start"):
         scene.bench.drain()
     scene.bench.advance("3 min")
     scene.bench.store.leases.reap()
-    scene.brands.app.desk().cancel(source.job_id, "enough")
+    scene.brands.app.operations().jobs.cancel(source.job_id, "enough")
     scene.settle()
 
     (run,) = runs_of(scene.brands, scene.connection)
@@ -140,13 +140,13 @@ def test_an_older_refresh_that_takes_a_start_over_looks_for_it_first(scene):
 def test_a_forced_refresh_stops_a_start_that_nobody_recorded_and_buys_its_own(scene):
     scene.sandbox.apify.script(ending="NEVER")
     _, source = wanted(scene)
-    with scene.bench.crash(scene.brands.refresh, after="start"):
+    with scene.bench.crash(scene.brands.refresh_task, after="start"):
         scene.bench.drain()
     scene.bench.advance("3 min")
     scene.bench.store.leases.reap()
-    scene.brands.app.desk().cancel(source.job_id, "enough")
+    scene.brands.app.operations().jobs.cancel(source.job_id, "enough")
     scene.bench.advance("1 s")
-    compiled = scene.brands.compile(TENANT, scene.brand.id, force_refresh=True)
+    compiled = scene.brands.compile(ACME, scene.brand.id, force_refresh=True)
     scene.settle()
 
     now = scene.sandbox.clock.now()

@@ -7,32 +7,31 @@ from types import SimpleNamespace
 
 import pytest
 
-from penstock.apps.brands.application import Brands
-from penstock.apps.brands.vocabulary import NO_JOB, BrandBrain
-from penstock.client.principal import Principal
-from penstock.engine.ids import new_id
-from penstock.errors import NotFound, PenstockError
-from tests.apps.brands.scenes import OTHER, SIX, TENANT, connect, rows, runs_of
+from haulwright.apps.brands.application import Brands
+from haulwright.apps.brands.compat import NO_JOB, BrandBrain
+from haulwright.engine.ids import new_id
+from haulwright.errors import HaulwrightError, NotFound
+from haulwright.operations.principal import Principal
+from tests.apps.brands.scenes import ACME, GLOBEX, OTHER, SIX, connect, rows, runs_of
 
 KEPT = ("brands", "connections", "compile_runs", "compile_sources", "runs", "raw_items", "evidence", "snapshots")
 
 OF_BRANDS = {
-    "get": lambda b, it: b.get(OTHER, it.brand),
-    "connect": lambda b, it: b.connect(OTHER, it.brand, *SIX[1]),
-    "connections": lambda b, it: b.connections(OTHER, it.brand),
-    "connection": lambda b, it: b.connection(OTHER, it.connection),
-    "compile": lambda b, it: b.compile(OTHER, it.brand),
-    "plan": lambda b, it: b.plan(OTHER, it.brand),
-    "status": lambda b, it: (b.status(OTHER, it.compiled), b.status(OTHER, it.brand)),
-    "snapshot": lambda b, it: (b.snapshot(OTHER, it.brand), b.snapshot(OTHER, it.brand, 1)),
-    "remove": lambda b, it: b.remove(OTHER, it.brand),
-    "compile_run": lambda b, it: b.compile_run(OTHER, it.compiled),
-    "freshness": lambda b, it: b.freshness(OTHER, it.connection, force_refresh=False),
-    "find_compile": lambda b, it: b.find_compile(OTHER, it.compiled),
-    "evidence": lambda b, it: b.evidence(OTHER, it.brand, [it.connection]),
-    "list": lambda b, _: b.list(OTHER),
+    "get": lambda b, it: b.get(GLOBEX, it.brand),
+    "connect": lambda b, it: b.connect(GLOBEX, it.brand, *SIX[1]),
+    "connections": lambda b, it: b.connections(GLOBEX, it.brand),
+    "connection": lambda b, it: b.connection(GLOBEX, it.connection),
+    "compile": lambda b, it: b.compile(GLOBEX, it.brand),
+    "plan": lambda b, it: b.plan(GLOBEX, it.brand),
+    "status": lambda b, it: (b.status(GLOBEX, it.compiled), b.status(GLOBEX, it.brand)),
+    "snapshot": lambda b, it: (b.snapshot(GLOBEX, it.brand), b.snapshot(GLOBEX, it.brand, 1)),
+    "remove": lambda b, it: b.remove(GLOBEX, it.brand),
+    "compile_run": lambda b, it: b.compile_run(GLOBEX, it.compiled),
+    "freshness": lambda b, it: b.freshness(GLOBEX, it.connection, force_refresh=False),
+    "evidence": lambda b, it: b.evidence(GLOBEX, it.brand, [it.connection]),
+    "list": lambda b, _: b.list(GLOBEX),
 }
-NOBODYS = {"add", "drafting", "on"}
+NOBODYS = {"add", "on", "prune"}
 """These name nothing that could be somebody's."""
 OF_WORDS = {
     "enqueue_compile_job": lambda w, it: w.enqueue_compile_job(it.brand, new_id()),
@@ -53,10 +52,10 @@ OF_WORDS = {
 def theirs(brands, brand, settle):
     """Ids of everything that one tenant has; one compile of it waits."""
     (connection,) = connect(brands, brand, settings={"cap": 3})
-    compiled = brands.compile(TENANT, brand.id)
+    compiled = brands.compile(ACME, brand.id)
     settle()
     (run,) = runs_of(brands, connection)
-    brands.compile(TENANT, brand.id)
+    brands.compile(ACME, brand.id)
     return SimpleNamespace(
         brand=brand.id, connection=connection.id, compiled=compiled.id, run=run.id, job=compiled.job_id
     )
@@ -66,7 +65,7 @@ def heard(ask, about):
     """What a caller hears, with the ids taken out of it."""
     try:
         answer = ask(about)
-    except PenstockError as error:
+    except HaulwrightError as error:
         told = f"{type(error).__name__}: {error} {error.hint}"
         for value in vars(about).values():
             told = told.replace(value, "ID")
@@ -77,7 +76,7 @@ def heard(ask, about):
 def everything(brands):
     """All rows of brands, and all jobs."""
     kept = {name: sorted(map(repr, rows(brands, f"select * from brands_{name}"))) for name in KEPT}  # noqa: S608 - ours
-    return kept, rows(brands, "select id, state, attempts, fence from penstock_jobs order by id")
+    return kept, rows(brands, "select id, state, attempts, fence from haulwright_jobs order by id")
 
 
 def public(kind):
@@ -99,7 +98,7 @@ def test_every_function_answers_the_wrong_tenant_as_if_nothing_were_there(brands
 
 @pytest.mark.proves("TN-02", "TS-03")
 def test_every_word_of_the_document_does_so_too(brands, theirs):
-    absent, words = SimpleNamespace(**{name: new_id() for name in vars(theirs)}), BrandBrain(brands, OTHER)
+    absent, words = SimpleNamespace(**{name: new_id() for name in vars(theirs)}), BrandBrain(brands, GLOBEX)
     before = everything(brands)
 
     assert set(OF_WORDS) == public(BrandBrain)
@@ -113,22 +112,23 @@ def test_every_word_of_the_document_does_so_too(brands, theirs):
 @pytest.mark.proves("TN-02")
 def test_a_claim_by_hand_finds_its_own_among_the_jobs_of_many_tenants(brands, theirs):
     for number in range(3):
-        tenant = f"tenant-{number}"
+        tenant = Principal.of_tenant(f"tenant-{number}")
         brands.compile(tenant, brands.add(tenant, "Acme").id)
-    mine = brands.compile(OTHER, brands.add(OTHER, "Mine").id)
+    mine = brands.compile(GLOBEX, brands.add(GLOBEX, "Mine").id)
 
-    claimed = BrandBrain(brands, OTHER).claim_next_job()
+    claimed = BrandBrain(brands, GLOBEX).claim_next_job()
 
     assert (claimed.job.id, claimed.job.tenant) == (mine.job_id, OTHER)
-    states = rows(brands, f"select state, attempts from penstock_jobs where id <> '{mine.job_id}'")  # noqa: S608 - an id
+    states = rows(brands, f"select state, attempts from haulwright_jobs where id <> '{mine.job_id}'")  # noqa: S608 - an id
     assert set(states) == {("queued", 0)}
     del theirs
 
 
 @pytest.mark.proves("TN-02")
 def test_the_desk_of_another_tenant_knows_no_job_of_a_compile(brands, theirs):
-    desk = brands.app.desk(Principal.of_tenant(OTHER))
+    operations = brands.app.operations(GLOBEX)
+    jobs = operations.jobs
 
-    for look in (desk.get, desk.why, desk.timeline, desk.effects, lambda job: desk.cancel(job, "mine")):
+    for look in (jobs.get, jobs.why, jobs.timeline, operations.effects.of_job, lambda job: jobs.cancel(job, "mine")):
         with pytest.raises(NotFound):
             look(theirs.job)

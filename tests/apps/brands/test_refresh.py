@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from tests.apps.brands.scenes import POSTS, SIX, TENANT, VIDEOS, connect, count, rows, runs_of
+from tests.apps.brands.scenes import ACME, POSTS, SIX, VIDEOS, connect, count, rows, runs_of
 
 
 @pytest.mark.proves("IN-01", "IN-04", "IN-05", "RW-01", "RW-03", "NM-01", "EV-02", "TS-01")
 def test_a_source_is_bought_fetched_and_normalized(brands, brand, sandbox, settle):
     (connection,) = connect(brands, brand)
-    compiled = brands.compile(TENANT, brand.id)
+    compiled = brands.compile(ACME, brand.id)
     settle()
 
     (run,) = runs_of(brands, connection)
@@ -22,7 +22,7 @@ def test_a_source_is_bought_fetched_and_normalized(brands, brand, sandbox, settl
     assert (run.raw_item_count, run.normalized_created, run.normalized_updated) == (50, 50, 0)
     assert run.normalized_at == run.finished_at is not None
     assert count(brands, "brands_raw_items") == count(brands, "brands_evidence_refs") == 50
-    (told,) = brands.compile_run(TENANT, compiled.id).evidence_status["refreshed"]
+    (told,) = brands.compile_run(ACME, compiled.id).evidence_status["refreshed"]
     assert told == {
         "source": "instagram.posts", "connection_id": connection.id, "apify_run_id": paid.run,
         "reason": "No successful run exists for this source", "dataset_id": run.dataset_id,
@@ -34,7 +34,7 @@ def test_a_source_is_bought_fetched_and_normalized(brands, brand, sandbox, settl
 def test_the_cap_is_in_the_input_in_the_bill_and_in_what_is_fetched(brands, brand, sandbox, settle):
     (connection,) = connect(brands, brand, settings={"cap": 6})
     sandbox.apify.script(items=40)
-    brands.compile(TENANT, brand.id)
+    brands.compile(ACME, brand.id)
     settle()
 
     (paid,) = sandbox.books.paid_runs(POSTS)
@@ -48,12 +48,12 @@ def test_the_cap_is_in_the_input_in_the_bill_and_in_what_is_fetched(brands, bran
 
 def test_every_capability_brings_in_items_with_identity_text_and_figures(brands, brand, settle):
     connect(brands, brand, *SIX, ("linkedin", "profile_posts", "jane-doe"), settings={"cap": 5})
-    compiled = brands.compile(TENANT, brand.id)
+    compiled = brands.compile(ACME, brand.id)
     settle()
 
-    assert len(brands.compile_run(TENANT, compiled.id).evidence_status["refreshed"]) == 7
-    for one in brands.connections(TENANT, brand.id):
-        items = brands.evidence(TENANT, brand.id, [one.id])
+    assert len(brands.compile_run(ACME, compiled.id).evidence_status["refreshed"]) == 7
+    for one in brands.connections(ACME, brand.id):
+        items = brands.evidence(ACME, brand.id, [one.id])
         assert len(items) == 5
         for item in items:
             assert item.canonical_url.startswith("https://")
@@ -64,15 +64,15 @@ def test_every_capability_brings_in_items_with_identity_text_and_figures(brands,
 
 @pytest.mark.proves("IN-02", "EV-05", "CF-04", "CO-06", "TS-01")
 def test_what_is_switched_off_costs_nothing(install, sandbox, settle, monkeypatch):
-    monkeypatch.setenv("PENSTOCK_BRANDS_DISABLED", "tiktok.profile_videos")
+    monkeypatch.setenv("HAULWRIGHT_BRANDS_DISABLED", "tiktok.profile_videos")
     brands = install()
-    brand = brands.add(TENANT, "Acme")
+    brand = brands.add(ACME, "Acme")
     connect(brands, brand, SIX[0], SIX[2])
     connect(brands, brand, SIX[1], enabled=False)
-    compiled = brands.compile(TENANT, brand.id)
+    compiled = brands.compile(ACME, brand.id)
     settle()
 
-    status = brands.compile_run(TENANT, compiled.id).evidence_status
+    status = brands.compile_run(ACME, compiled.id).evidence_status
     assert [(one["source"], one["reason"]) for one in status["skipped"]] == [
         ("tiktok.profile_videos", "Capability disabled (feature flag)")
     ]
@@ -88,10 +88,10 @@ def test_a_connection_whose_capability_is_gone_costs_nothing_and_is_recorded(bra
             "update brands_connections set capability = 'likes' where platform = 'tiktok'"
         )
     )
-    compiled = brands.compile(TENANT, brand.id)
+    compiled = brands.compile(ACME, brand.id)
     settle()
 
-    (failed,) = brands.compile_run(TENANT, compiled.id).evidence_status["failed"]
+    (failed,) = brands.compile_run(ACME, compiled.id).evidence_status["failed"]
     assert (failed["source"], failed["error"]) == ("tiktok.likes", "No actor spec for tiktok.likes")
     assert sandbox.books.paid_runs(VIDEOS) == []
 
@@ -100,14 +100,14 @@ def test_a_connection_whose_capability_is_gone_costs_nothing_and_is_recorded(bra
 def test_a_run_that_takes_too_long_is_aborted_and_recorded(brands, brand, sandbox, settle):
     sandbox.apify.script(ending="NEVER")
     (connection,) = connect(brands, brand)
-    compiled = brands.compile(TENANT, brand.id)
+    compiled = brands.compile(ACME, brand.id)
     settle()
 
     (run,) = runs_of(brands, connection)
     assert (run.status, run.error_class, run.normalized_at) == ("TIMED_OUT", "RunFailed", None)
     assert run.error.startswith("Polling timed out after 300s")
     assert [one.status(sandbox.clock.now()) for one in sandbox.apify.runs()] == ["ABORTED"]
-    done = brands.compile_run(TENANT, compiled.id)
+    done = brands.compile_run(ACME, compiled.id)
     (failed,) = done.evidence_status["failed"]
     assert (failed["apify_run_status"], failed["dataset_id"]) == ("TIMED_OUT", run.dataset_id)
     assert (done.status, done.error_class) == ("failed", "NoEvidence")
@@ -118,10 +118,10 @@ def test_a_run_that_takes_too_long_is_aborted_and_recorded(brands, brand, sandbo
 def test_a_run_that_ends_without_success_is_a_failed_source(brands, brand, sandbox, settle, ending):
     sandbox.apify.script(actor=POSTS, ending=ending, message="the profile is private")
     connect(brands, brand, SIX[0], SIX[2])
-    compiled = brands.compile(TENANT, brand.id)
+    compiled = brands.compile(ACME, brand.id)
     settle()
 
-    done = brands.compile_run(TENANT, compiled.id)
+    done = brands.compile_run(ACME, compiled.id)
     (failed,) = done.evidence_status["failed"]
     assert (failed["apify_run_status"], failed["error_class"]) == (ending, "RunFailed")
     assert "the profile is private" in failed["error"]
@@ -133,7 +133,7 @@ def test_a_run_that_ends_without_success_is_a_failed_source(brands, brand, sandb
 def test_looks_that_fail_for_a_while_are_tolerated(brands, brand, sandbox, settle):
     sandbox.faults.add("status", path="/apify/v2/actor-runs/*", code=502, times=3)
     (connection,) = connect(brands, brand)
-    brands.compile(TENANT, brand.id)
+    brands.compile(ACME, brand.id)
     settle()
 
     (run,) = runs_of(brands, connection)
@@ -144,13 +144,13 @@ def test_looks_that_fail_for_a_while_are_tolerated(brands, brand, sandbox, settl
 def test_a_revoked_token_lets_every_source_wait_until_it_is_changed(brands, brand, sandbox, bench):
     sandbox.apify.script(revoke="token-of-mine")
     connect(brands, brand)
-    compiled = brands.compile(TENANT, brand.id)
+    compiled = brands.compile(ACME, brand.id)
     for _ in range(5):
         bench.drain()
         bench.advance("1 min")
 
-    (source,) = brands.status(TENANT, compiled.id).sources
-    job = brands.app.desk().get(source.job_id)
+    (source,) = brands.status(ACME, compiled.id).sources
+    job = brands.app.operations().jobs.get(source.job_id)
     assert (job.state, job.attempts, job.waiting_on) == ("queued", 0, "source:apify@brands:credential")
     assert sandbox.books.paid_runs() == []
 
@@ -158,10 +158,10 @@ def test_a_revoked_token_lets_every_source_wait_until_it_is_changed(brands, bran
 @pytest.mark.proves("NM-02", "NM-04", "NM-06", "NM-08")
 def test_a_second_run_updates_what_is_known_and_adds_what_is_new(brands, brand, settle, bench):
     (connection,) = connect(brands, brand)
-    brands.compile(TENANT, brand.id)
+    brands.compile(ACME, brand.id)
     settle()
     bench.advance("10 days")
-    brands.compile(TENANT, brand.id)
+    brands.compile(ACME, brand.id)
     settle()
 
     newer, older = runs_of(brands, connection)
@@ -175,7 +175,7 @@ def test_a_second_run_updates_what_is_known_and_adds_what_is_new(brands, brand, 
 
 def test_raw_items_are_kept_as_the_actor_gave_them(brands, brand, settle):
     connect(brands, brand, settings={"cap": 3})
-    brands.compile(TENANT, brand.id)
+    brands.compile(ACME, brand.id)
     settle()
 
     bodies = [json.loads(body) for (body,) in rows(brands, "select body from brands_raw_items order by item_index")]

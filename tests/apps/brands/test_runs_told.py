@@ -6,28 +6,28 @@ import time
 
 import pytest
 
-from penstock.apps.brands.figures import Figures
-from penstock.apps.brands.vocabulary import BrandBrain
-from penstock.errors import Permanent
-from penstock.settings import Settings
-from tests.apps.brands.scenes import TENANT, connect, count, rows, runs_of
+from haulwright.apps.brands.compat import BrandBrain
+from haulwright.apps.brands.settings import BrandSettings
+from haulwright.errors import Permanent
+from haulwright.settings import Settings
+from tests.apps.brands.scenes import ACME, ADMIN, TENANT, connect, count, rows, runs_of
 
 ITEMS = "/apify/v2/datasets/*/items"
 
 
 @pytest.fixture
 def small_pages(monkeypatch):
-    monkeypatch.setattr("penstock.apps.brands.buying.PAGE_ITEMS", 20)
+    monkeypatch.setattr("haulwright.apps.brands.buying.purchase.PAGE_ITEMS", 20)
 
 
 @pytest.mark.proves("LG-04")
 def test_start_polls_and_end_of_a_run_are_told_with_their_counts(brands, brand, settle):
     (connection,) = connect(brands, brand, settings={"cap": 7})
-    compiled = brands.compile(TENANT, brand.id)
+    compiled = brands.compile(ACME, brand.id)
     settle()
 
-    (source,), (run,) = brands.status(TENANT, compiled.id).sources, runs_of(brands, connection)
-    told = brands.app.desk().timeline(source.job_id)
+    (source,), (run,) = brands.status(ACME, compiled.id).sources, runs_of(brands, connection)
+    told = brands.app.operations().jobs.timeline(source.job_id).rows
     known = {"run_id": run.id, "connection_id": connection.id, "actor": run.actor, "apify_run_id": run.apify_run_id}
     ours = {one.name: one.data for one in told if one.name.startswith("brand.run_")}
     assert all(known.items() <= data.items() for data in ours.values())
@@ -44,7 +44,7 @@ def test_start_polls_and_end_of_a_run_are_told_with_their_counts(brands, brand, 
 def test_a_run_that_failed_is_told_with_its_reason(brands, brand, sandbox, settle):
     sandbox.apify.script(ending="FAILED", message="the profile is private")
     connect(brands, brand)
-    brands.compile(TENANT, brand.id)
+    brands.compile(ACME, brand.id)
     settle()
 
     (told,) = brands.app.store.events.latest(name="brand.run_ended")
@@ -56,7 +56,7 @@ def test_a_run_that_failed_is_told_with_its_reason(brands, brand, sandbox, settl
 def test_the_items_of_a_run_are_replaced_as_a_whole(brands, brand, sandbox, settle, bench):
     sandbox.faults.add("status", path=ITEMS, code=500, skip=2)
     (connection,) = connect(brands, brand)
-    brands.compile(TENANT, brand.id)
+    brands.compile(ACME, brand.id)
     bench.drain()
     (run,) = runs_of(brands, connection)
     stray = [{"item_index": index, "bytes": 2, "body": "{}"} for index in (0, 70)]
@@ -74,10 +74,10 @@ def test_the_items_of_a_run_are_replaced_as_a_whole(brands, brand, sandbox, sett
 @pytest.mark.proves("IN-07")
 def test_a_request_ends_in_time_by_a_clock_that_nobody_sets(install, sandbox, bench):
     brands = install(request_seconds=0.2)
-    brand = brands.add(TENANT, "Acme")
+    brand = brands.add(ACME, "Acme")
     (connection,) = connect(brands, brand)
     sandbox.faults.add("hang", path="/apify/v2/actor-runs/*", seconds=60, times=None)
-    brands.compile(TENANT, brand.id)
+    brands.compile(ACME, brand.id)
     bench.drain()
     bench.advance("30 s")
 
@@ -87,19 +87,19 @@ def test_a_request_ends_in_time_by_a_clock_that_nobody_sets(install, sandbox, be
     assert time.monotonic() - began < 10
     (run,) = runs_of(brands, connection)
     assert (run.finished_at, run.apify_run_id is None) == (None, False)
-    assert Figures.load(Settings.load({})).request_seconds == 30
+    assert BrandSettings.load(Settings.load({})).request_seconds == 30
 
 
 def test_normalizing_a_run_whose_raw_items_are_gone_is_refused(install, settle, bench):
     brands = install(keep_raw_seconds=60.0)
-    brand = brands.add(TENANT, "Acme")
+    brand = brands.add(ACME, "Acme")
     (connection,) = connect(brands, brand, settings={"cap": 2})
-    brands.compile(TENANT, brand.id)
+    brands.compile(ACME, brand.id)
     settle()
     bench.advance("2 min")
-    brands.upkeep.prune()
+    brands.prune(ADMIN)
     (run,) = runs_of(brands, connection)
 
     with pytest.raises(Permanent, match="are gone"):
-        BrandBrain(brands, TENANT).normalize_apify_run(run.id, 10)
+        BrandBrain(brands, ACME).normalize_apify_run(run.id, 10)
     assert runs_of(brands, connection) == [run]

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from penstock.apps.brands.normalizing import normalize
-from penstock.stores.books import book
-from penstock.stores.sqlite.connection import with_table
-from tests.apps.brands.scenes import PACKAGE, TENANT, connect, rows, runs_of
+from haulwright.apps.brands.evidence.normalization import normalize
+from haulwright.stores.books import book
+from haulwright.stores.sqlite.connection import with_table
+from tests.apps.brands.scenes import ACME, PACKAGE, TENANT, connect, rows, runs_of
 
 NOUNS = sorted(entry.name.removesuffix(".sql") for entry in (files(PACKAGE) / "sqlite" / "books").iterdir())
 _PARAMETER = {"sqlite": re.compile(r"(?:(?<![:\w]):|\btold\.)([a-z]\w*)"), "postgres": re.compile(r"%\((\w+)\)s")}
@@ -46,7 +46,7 @@ def test_every_statement_can_be_prepared_as_it_stands(brands, noun):
 
 
 def test_entries_that_nobody_reads_are_not_kept():
-    code = "".join(one.read_text() for one in files(PACKAGE).iterdir() if one.name.endswith(".py"))
+    code = "".join(module.read_text() for module in Path(str(files(PACKAGE))).rglob("*.py"))
     unread = [f"{noun}.{name}" for noun in NOUNS for name in book(PACKAGE, "sqlite", noun)]
     unread = [name for name in unread if f'"{name}"' not in code and not name.startswith("removal.")]
 
@@ -74,7 +74,7 @@ INSERT = (
 )
 def test_the_database_refuses_a_second_row_for_one_thing_and_one_without_identity(brands, brand, settle, said):
     connect(brands, brand, settings={"cap": 1})
-    brands.compile(TENANT, brand.id)
+    brands.compile(ACME, brand.id)
     settle()
     sql = INSERT.format(**dict(zip(("platform", "external_id", "url"), said, strict=True)))
 
@@ -84,7 +84,7 @@ def test_the_database_refuses_a_second_row_for_one_thing_and_one_without_identit
 
 def test_one_unfinished_run_a_connection_is_kept_by_the_database(brands, brand, bench):
     (connection,) = connect(brands, brand)
-    brands.compile(TENANT, brand.id)
+    brands.compile(ACME, brand.id)
     bench.drain()
     (run,) = runs_of(brands, connection)
     order = {"id": "01a1e2ec-def9-72f8-a441-77d89bd465b1", "brand_id": brand.id, "connection_id": connection.id}
@@ -99,7 +99,7 @@ def test_one_unfinished_run_a_connection_is_kept_by_the_database(brands, brand, 
 @pytest.mark.proves("NM-06")
 def test_normalizing_says_what_it_created_and_what_it_updated(brands, brand, settle):
     (connection,) = connect(brands, brand, settings={"cap": 5})
-    brands.compile(TENANT, brand.id)
+    brands.compile(ACME, brand.id)
     settle()
     (run,) = runs_of(brands, connection)
     brands.app.store.database.transact(

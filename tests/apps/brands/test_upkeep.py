@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from penstock.apps.brands.capabilities import BUILT_IN
-from penstock.apps.brands.registry import Registry
-from tests.apps.brands.scenes import SIX, TENANT, connect, count, rows, runs_of
+from haulwright.apps.brands.platforms.capabilities import BUILT_IN
+from haulwright.apps.brands.platforms.registry import Registry
+from tests.apps.brands.scenes import ACME, ADMIN, SIX, TENANT, connect, count, rows, runs_of
 
 FEW = {"cap": 4}
 
@@ -27,19 +27,20 @@ def tidy(brands, settle):
 
 def abandon(brands, compiled):
     """A person gives a compile and its sources up."""
-    for job_id in [*(one.job_id for one in brands.status(TENANT, compiled.id).sources), compiled.job_id]:
-        brands.app.desk().cancel(job_id, "enough")
+    for job_id in [*(one.job_id for one in brands.status(ACME, compiled.id).sources), compiled.job_id]:
+        brands.app.operations().jobs.cancel(job_id, "enough")
 
 
 def switch_off(brands):
     """An operator switches everything off."""
-    brands.registry = Registry(replace(one, enabled=False) for one in BUILT_IN)
+    off = Registry(replace(capability, enabled=False) for capability in BUILT_IN)
+    vars(brands.registry).update(vars(off))
 
 
 @pytest.mark.proves("RC-07")
 def test_a_run_that_was_left_behind_is_brought_in_and_not_bought_again(brands, brand, bench, sandbox, tidy):
     (connection,) = connect(brands, brand)
-    compiled = brands.compile(TENANT, brand.id)
+    compiled = brands.compile(ACME, brand.id)
     bench.drain()
     abandon(brands, compiled)
     assert tidy()["left_behind"] == 0, "Apify may still be at it"
@@ -56,11 +57,11 @@ def test_a_run_that_was_left_behind_is_brought_in_and_not_bought_again(brands, b
 @pytest.mark.proves("RC-07")
 def test_items_that_were_stored_and_not_normalized_are_normalized(brands, brand, bench, tidy):
     (connection,) = connect(brands, brand)
-    compiled = brands.compile(TENANT, brand.id)
+    compiled = brands.compile(ACME, brand.id)
     bench.drain()
-    (source,), (run,) = brands.status(TENANT, compiled.id).sources, runs_of(brands, connection)
+    (source,), (run,) = brands.status(ACME, compiled.id).sources, runs_of(brands, connection)
     bench.advance("30 s")
-    with bench.crash(brands.refresh, before=f"normalize:{run.id}:{source.job_id}"):
+    with bench.crash(brands.refresh_task, before=f"normalize:{run.id}:{source.job_id}"):
         bench.drain()
     bench.advance("15 min")
     bench.store.leases.reap()
@@ -78,8 +79,8 @@ def test_a_run_of_which_nobody_knows_whether_it_began_is_given_up_and_costs_noth
     brands, brand, bench, sandbox, tidy
 ):
     (connection,) = connect(brands, brand)
-    compiled = brands.compile(TENANT, brand.id)
-    with bench.crash(brands.refresh, before="start"):
+    compiled = brands.compile(ACME, brand.id)
+    with bench.crash(brands.refresh_task, before="start"):
         bench.drain()
     bench.advance("15 min")
     bench.store.leases.reap()
@@ -95,8 +96,8 @@ def test_a_run_of_which_nobody_knows_whether_it_began_is_given_up_and_costs_noth
 @pytest.mark.proves("RC-07")
 def test_a_start_that_nobody_recorded_is_found_and_not_written_off(brands, brand, bench, sandbox, tidy):
     (connection,) = connect(brands, brand)
-    compiled = brands.compile(TENANT, brand.id)
-    with bench.crash(brands.refresh, after="start"):
+    compiled = brands.compile(ACME, brand.id)
+    with bench.crash(brands.refresh_task, after="start"):
         bench.drain()
     bench.advance("15 min")
     bench.store.leases.reap()
@@ -112,7 +113,7 @@ def test_a_start_that_nobody_recorded_is_found_and_not_written_off(brands, brand
 
 def test_a_run_of_a_capability_that_was_switched_off_is_given_up_once(brands, brand, bench, tidy):
     (connection,) = connect(brands, brand)
-    compiled = brands.compile(TENANT, brand.id)
+    compiled = brands.compile(ACME, brand.id)
     bench.drain()
     abandon(brands, compiled)
     bench.advance("10 min")
@@ -127,31 +128,31 @@ def test_a_run_of_a_capability_that_was_switched_off_is_given_up_once(brands, br
 def test_a_run_whose_capability_is_switched_off_meanwhile_is_stopped(brands, brand, bench, sandbox, settle):
     sandbox.apify.script(ending="NEVER")
     connect(brands, brand)
-    compiled = brands.compile(TENANT, brand.id)
+    compiled = brands.compile(ACME, brand.id)
     bench.drain()
     switch_off(brands)
     settle()
 
     assert [one.status(sandbox.clock.now()) for one in sandbox.apify.runs()] == ["ABORTED"]
-    (told,) = brands.compile_run(TENANT, compiled.id).evidence_status["skipped"]
+    (told,) = brands.compile_run(ACME, compiled.id).evidence_status["skipped"]
     assert told["reason"] == "Capability disabled (feature flag)"
 
 
 def test_raw_items_go_when_they_are_old_and_what_was_made_of_them_stays(install, settle, bench):
     brands = install(keep_raw_seconds=7 * 86_400.0)
-    brand = brands.add(TENANT, "Acme")
+    brand = brands.add(ACME, "Acme")
     connect(brands, brand, SIX[0], settings=FEW)
-    brands.compile(TENANT, brand.id)
+    brands.compile(ACME, brand.id)
     settle()
     bench.advance("6 days")
     connect(brands, brand, SIX[0], settings=FEW, enabled=False)
     connect(brands, brand, SIX[1], settings=FEW)
-    brands.compile(TENANT, brand.id)
+    brands.compile(ACME, brand.id)
     settle()
     bench.advance("2 days")
 
-    would, still = brands.upkeep.prune(dry_run=True), count(brands, "brands_raw_items")
-    gone = brands.upkeep.prune()
+    would, still = brands.prune(ADMIN, dry_run=True), count(brands, "brands_raw_items")
+    gone = brands.prune(ADMIN)
 
     assert (would, still) == (gone, 8)
     assert (gone.runs, gone.items, count(brands, "brands_raw_items")) == (1, 4, 4)
@@ -159,17 +160,17 @@ def test_raw_items_go_when_they_are_old_and_what_was_made_of_them_stays(install,
     assert rows(brands, "select raw_item_count from brands_runs where pruned_at is not null") == [(4,)]
     (told,) = brands.app.store.events.latest(name="brand.raw_pruned")
     assert (told.tenant, told.data["items"]) == (TENANT, 4)
-    assert brands.upkeep.prune().runs == 0
+    assert brands.prune(ADMIN).runs == 0
 
 
 def test_one_pass_of_upkeep_removes_a_bounded_number(install, settle, bench, monkeypatch):
     brands = install(keep_raw_seconds=60.0)
-    brand = brands.add(TENANT, "Acme")
+    brand = brands.add(ACME, "Acme")
     connect(brands, brand, *SIX[:3], settings={"cap": 2})
-    brands.compile(TENANT, brand.id)
+    brands.compile(ACME, brand.id)
     settle()
     bench.advance("2 min")
-    monkeypatch.setattr("penstock.apps.brands.upkeep.MOST_PRUNED", 2)
+    monkeypatch.setattr("haulwright.apps.brands.tasks.tidy.MOST_PRUNED", 2)
 
     first, second = brands.tidy_task.enqueue(), brands.tidy_task.enqueue()
     bench.drain()

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock.sandbox import Sandbox
-from penstock.testing.bench import Bench
+from haulwright.sandbox import Sandbox
+from haulwright.testing.harness import Harness
 from tests.apps.brief.scenes import USUAL, World
 
 
@@ -23,11 +23,11 @@ def database_url(made_database_url: str) -> str:
 
 
 @pytest.fixture
-def world(bench: Bench, sandbox: Sandbox) -> World:
+def world(bench: Harness, sandbox: Sandbox) -> World:
     return World.open(bench, sandbox)
 
 
 @pytest.fixture
-def scheduled(bench: Bench, sandbox: Sandbox) -> World:
+def scheduled(bench: Harness, sandbox: Sandbox) -> World:
     """The same with the schedules as they usually are."""
     return World.open(bench, sandbox, USUAL)

@@ -8,16 +8,16 @@ from email.utils import format_datetime
 from typing import Any
 from xml.sax.saxutils import escape
 
-from penstock import Penstock
-from penstock.apps.brief.application import Brief
-from penstock.apps.brief.feeds import feed_id
-from penstock.apps.brief.figures import Figures
-from penstock.sandbox import Sandbox
-from penstock.testing.bench import Bench
+from haulwright import Haulwright, Principal
+from haulwright.apps.brief.application import Brief
+from haulwright.apps.brief.feeds import feed_id
+from haulwright.apps.brief.settings import BriefSettings
+from haulwright.sandbox import Sandbox
+from haulwright.testing.harness import Harness
 
-PACKAGE = "penstock.apps.brief"
+PACKAGE = "haulwright.apps.brief"
 YEARLY = "0 0 31 12 *"
-USUAL = Figures(feed_rate="1000000/min", feed_burst=100_000, feed_concurrency=100, private_hosts="127.0.0.1")
+USUAL = BriefSettings(feed_rate="1000000/min", feed_burst=100_000, feed_concurrency=100, private_hosts="127.0.0.1")
 """The usual figures, but that feeds may be on this machine and are asked as fast as it goes."""
 QUICK = replace(USUAL, ingest_cron=YEARLY, cluster_cron=YEARLY, retention_cron=YEARLY, cron=YEARLY)
 """The same with schedules that keep out of the way: the test says what is done, and when."""
@@ -28,35 +28,37 @@ LONG = " The council said that it would look into the matter before the end of t
 class World:
     """What a test of the brief works with."""
 
-    bench: Bench
+    bench: Harness
     sandbox: Sandbox
-    app: Penstock
+    app: Haulwright
     brief: Brief
 
     @classmethod
-    def open(cls, bench: Bench, sandbox: Sandbox, figures: Figures = QUICK) -> World:
+    def open(cls, bench: Harness, sandbox: Sandbox, figures: BriefSettings = QUICK) -> World:
         """The brief on a fresh app, on the database and clock of the bench."""
-        app = Penstock()
+        app = Haulwright()
         brief = Brief(app, figures=figures)
         bench.use(app)
         return cls(bench, sandbox, app, brief)
 
     def paper(self, paper: str, tenant: str = "acme", ending: str = "xml", **said: Any) -> str:
         """A feed of the sandbox, and what it is called here."""
-        return self.brief.add(tenant, f"{self.sandbox.url}/feeds/{paper}.{ending}", **said).id
+        return self.brief.add(Principal.of_tenant(tenant), f"{self.sandbox.url}/feeds/{paper}.{ending}", **said).id
 
     def tell(self, body: bytes, name: str = "own.xml", tenant: str = "acme") -> Any:
         """Have a file of the outside say this from now on, read it as a feed, and return what came of it."""
         self.sandbox.files.put(name, body)
         url = f"{self.sandbox.url}/files/{name}"
-        found = self.brief.feeds.find(tenant, self.id_of(url)) or self.brief.add(tenant, url, name=name)
+        found = self.brief.feeds.find(tenant, self.id_of(url)) or self.brief.add(
+            Principal.of_tenant(tenant), url, name=name
+        )
         job = self.brief.fetch_task.using(tenant=tenant).enqueue(found.id)
         self.bench.drain()
         return self.result(job.id)
 
     def read(self, tenant: str = "acme") -> list[Any]:
         """Read all feeds of a tenant, and return what came of each."""
-        jobs = self.brief.ingest(tenant)
+        jobs = self.brief.ingest(Principal.of_tenant(tenant))
         self.bench.drain()
         return [self.result(job_id) for job_id in jobs]
 
@@ -67,13 +69,13 @@ class World:
 
     def cluster(self, tenant: str = "acme") -> int:
         """Place what is new, and return how much that was."""
-        (handle,) = self.brief.cluster(tenant)
+        (handle,) = self.brief.cluster(Principal.of_tenant(tenant))
         self.bench.drain()
         return int(self.result(handle.id))
 
     def publish(self, tenant: str = "acme", day: str | None = None) -> dict[str, Any]:
         """Publish the brief of a day, and return the newest."""
-        self.brief.publish(tenant, day)
+        self.brief.publish(Principal.of_tenant(tenant), day)
         self.bench.drain()
         return self.brief.publishing.get(tenant)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.apps.brief.scenes import rss
+from tests.apps.principals import ACME
 
 GOOD = {"title": "Good", "link": "https://a.example/1", "guid": "1"}
 
@@ -35,7 +36,7 @@ def test_what_is_no_feed_is_said_on_the_feed_and_writes_no_article(world):
 
 
 def test_a_body_of_fifty_megabytes_is_not_read_to_its_end(world):
-    world.brief.add("acme", f"{world.sandbox.url}/files/big.xml?size={50 * 1024 * 1024}")
+    world.brief.add(ACME, f"{world.sandbox.url}/files/big.xml?size={50 * 1024 * 1024}")
 
     (result,) = world.read()
 
@@ -46,7 +47,7 @@ def test_a_body_of_fifty_megabytes_is_not_read_to_its_end(world):
 def test_the_oddities_of_the_world_keep_no_other_feed_from_being_read(world):
     odd = [f"{world.sandbox.url}/feeds/odd/{name}.xml" for name in ("bomb", "entity", "page", "gone", "loop")]
     for url in odd:
-        world.brief.add("acme", url)
+        world.brief.add(ACME, url)
     good = world.paper("daily-ledger")
 
     world.read()
@@ -58,7 +59,7 @@ def test_the_oddities_of_the_world_keep_no_other_feed_from_being_read(world):
 
 def test_what_is_broken_but_readable_is_read_and_said(world):
     for name in ("latin1", "dates", "same-guid", "broken"):
-        feed = world.brief.add("acme", f"{world.sandbox.url}/feeds/odd/{name}.xml")
+        feed = world.brief.add(ACME, f"{world.sandbox.url}/feeds/odd/{name}.xml")
         assert world.brief.feeds.get("acme", feed.id).warnings == ()
 
     results = world.read()
@@ -69,7 +70,7 @@ def test_what_is_broken_but_readable_is_read_and_said(world):
 
 
 def test_a_feed_that_moved_is_read_where_it_is(world):
-    world.brief.add("acme", f"{world.sandbox.url}/feeds/odd/moved.xml")
+    world.brief.add(ACME, f"{world.sandbox.url}/feeds/odd/moved.xml")
 
     (result,) = world.read()
 
@@ -88,7 +89,7 @@ def test_a_feed_that_fails_is_left_alone_ever_longer_and_is_well_again_after_one
 
     assert waits == [15, 30, 60]
     assert (failing(world).failures, failing(world).last_error) == (0, None)
-    events = world.rows("select data from penstock_events where name = 'feed.failed' order by seq")
+    events = world.rows("select data from haulwright_events where name = 'feed.failed' order by seq")
     assert [json.loads(data)["failures"] for (data,) in events] == [1, 2, 3, 4]
 
 

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from penstock.testing.bench import Bench
+from haulwright.testing.harness import Harness
 from tests.apps.brief.scenes import World
 
 ARTICLES = "select id, title, at, content_hash from brief_articles order by id"
@@ -18,7 +18,7 @@ def test_both_databases_come_to_the_same(made_sqlite_url, made_postgres_url, tmp
     sandbox, time = outside
     found = []
     for url in (made_sqlite_url, made_postgres_url):
-        with closing(Bench(url, tmp_path)) as bench:
+        with closing(Harness(url, tmp_path)) as bench:
             time.bench = bench
             sandbox.reset()
             sandbox.clock.set(time.now())

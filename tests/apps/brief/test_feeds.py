@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.apps.brief.application import Brief
-from penstock.apps.brief.figures import Figures
-from penstock.apps.brief.opml import read_opml
-from penstock.client.app import Penstock
-from penstock.errors import Conflict, InvalidValue, NotFound
+from haulwright.apps.brief.application import Brief
+from haulwright.apps.brief.opml import read_opml
+from haulwright.apps.brief.settings import BriefSettings
+from haulwright.client.app import Haulwright
+from haulwright.errors import Conflict, InvalidValue, NotFound
+from tests.apps.principals import ACME, GLOBEX
 
 OPML = b"""<?xml version="1.0"?><opml version="2.0"><head><title>mine</title></head><body>
 <outline text="News"><outline type="rss" text="One" xmlUrl="https://one.example/feed?utm_source=x"/>
@@ -18,16 +19,16 @@ OPML = b"""<?xml version="1.0"?><opml version="2.0"><head><title>mine</title></h
 
 
 def test_a_feed_is_known_by_its_address_whatever_its_spelling(world):
-    feed = world.brief.add("acme", "HTTPS://News.Example:443/feed?utm_source=x#top", name="News", weight=2)
+    feed = world.brief.add(ACME, "HTTPS://News.Example:443/feed?utm_source=x#top", name="News", weight=2)
 
     assert (feed.url, feed.name, feed.weight, feed.enabled) == ("https://news.example/feed", "News", 2.0, True)
     with pytest.raises(Conflict, match=feed.id):
-        world.brief.add("acme", "https://news.example/feed")
-    assert world.brief.add("globex", "https://news.example/feed").id == feed.id
+        world.brief.add(ACME, "https://news.example/feed")
+    assert world.brief.add(GLOBEX, "https://news.example/feed").id == feed.id
 
 
 def test_the_feed_of_another_tenant_looks_like_an_absent_one(world):
-    feed = world.brief.add("acme", "https://news.example/feed")
+    feed = world.brief.add(ACME, "https://news.example/feed")
 
     with pytest.raises(NotFound):
         world.brief.feeds.get("globex", feed.id)
@@ -38,7 +39,7 @@ def test_the_feed_of_another_tenant_looks_like_an_absent_one(world):
 @pytest.mark.parametrize("weight", [0, -1, float("nan"), 101])
 def test_a_weight_that_cannot_be_reckoned_with_is_refused(world, weight):
     with pytest.raises(InvalidValue, match="weight"):
-        world.brief.add("acme", "https://news.example/feed", weight=weight)
+        world.brief.add(ACME, "https://news.example/feed", weight=weight)
 
     assert list(world.brief.feeds.all("acme")) == []
 
@@ -53,14 +54,14 @@ def test_a_weight_that_cannot_be_reckoned_with_is_refused(world, weight):
     ],
 )
 def test_a_private_address_is_refused_unless_somebody_named_it(url, named):
-    brief = Brief(Penstock("sqlite:///never-opened.db"), figures=Figures(private_hosts=named))
+    brief = Brief(Haulwright("sqlite:///never-opened.db"), figures=BriefSettings(private_hosts=named))
 
-    with pytest.raises(InvalidValue, match="PENSTOCK_BRIEF_PRIVATE_HOSTS"):
-        brief.add("acme", url)
+    with pytest.raises(InvalidValue, match="HAULWRIGHT_BRIEF_PRIVATE_HOSTS"):
+        brief.add(ACME, url)
 
 
 def test_a_list_of_feeds_is_imported_and_what_is_refused_keeps_nothing_else_out(world):
-    made = dict(world.brief.import_opml("acme", OPML))
+    made = dict(world.brief.import_opml(ACME, OPML))
 
     assert {feed.url for feed in world.brief.feeds.all("acme")} == {
         "https://one.example/feed",
@@ -70,9 +71,9 @@ def test_a_list_of_feeds_is_imported_and_what_is_refused_keeps_nothing_else_out(
 
 
 def test_importing_twice_adds_nothing(world):
-    world.brief.import_opml("acme", OPML)
+    world.brief.import_opml(ACME, OPML)
 
-    again = world.brief.import_opml("acme", OPML)
+    again = world.brief.import_opml(ACME, OPML)
 
     assert all(isinstance(why, str) for _, why in again)
     assert len(list(world.brief.feeds.all("acme"))) == 2
@@ -96,10 +97,10 @@ def test_a_list_that_is_none_or_could_do_harm_is_refused(body, why):
 
 
 def test_the_token_of_a_private_feed_is_in_no_event_and_no_error(world):
-    world.brief.add("acme", f"{world.sandbox.url}/files/private.xml?token=hunter2hunter2&size=10")
+    world.brief.add(ACME, f"{world.sandbox.url}/files/private.xml?token=hunter2hunter2&size=10")
 
     (result,) = world.read()
 
-    told = world.rows("select data from penstock_events where name like 'feed.%'")
+    told = world.rows("select data from haulwright_events where name like 'feed.%'")
     assert (result["outcome"], len(told)) == ("failed", 2)
     assert "hunter2" not in str(told) + str(result) + str(world.rows("select last_error from brief_feeds"))

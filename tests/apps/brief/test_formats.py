@@ -8,12 +8,12 @@ from html.parser import HTMLParser
 
 import pytest
 
-from penstock.apps.brief.document import make
-from penstock.apps.brief.formats import as_atom, as_json, as_markdown
-from penstock.apps.brief.page import as_html
-from penstock.apps.brief.ranking import Report, ranked
-from penstock.apps.brief.summary import summarise
-from penstock.sources.feeds import parse_feed
+from haulwright.apps.brief.document import make
+from haulwright.apps.brief.formats import as_atom, as_json, as_markdown
+from haulwright.apps.brief.page import as_html
+from haulwright.apps.brief.ranking import NewsReport, ranked
+from haulwright.apps.brief.summary import summarise
+from haulwright.sources.feeds import parse_feed
 
 NOW = 1_704_067_200_000_000
 EVIL = '<script>alert(1)</script> & "quotes" [link](javascript:alert(1)) *stars* \x01'
@@ -21,7 +21,7 @@ EVIL = '<script>alert(1)</script> & "quotes" [link](javascript:alert(1)) *stars*
 
 def report(name, text="Nobody knows why it happened. The mayor of Ashford spoke of luck.", **said):
     words = {"title": f"Title {name}", "link": f"https://a.example/{name}", "at": NOW, "feed_id": "f", "source": "Post"}
-    return Report(**{"article_id": name, "text": text, "weight": 1.0, "is_copy": False, **words, **said})
+    return NewsReport(**{"article_id": name, "text": text, "weight": 1.0, "is_copy": False, **words, **said})
 
 
 def document(*reports, before=None, most=20):

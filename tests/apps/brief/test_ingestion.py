@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from penstock.clock import SECOND
+from haulwright.clock import SECOND
 from tests.apps.brief.scenes import LONG, rss
+from tests.apps.principals import ACME
 
 FLOOD = {
     "title": "Flood in Ashford",
@@ -122,7 +123,7 @@ def test_articles_that_share_an_address_or_a_guid_are_told_apart(world):
 
 
 def test_guids_that_change_with_every_fetch_bring_nothing_twice(world):
-    feed = world.brief.add("acme", f"{world.sandbox.url}/feeds/odd/guids.xml")
+    feed = world.brief.add(ACME, f"{world.sandbox.url}/feeds/odd/guids.xml")
 
     first = world.read()[0]
     remembered = world.rows("select count(*) from brief_seen")

@@ -7,9 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from penstock.apps.brief import placing
-from penstock.testing.bench import START
+from haulwright.apps.brief import placing
+from haulwright.testing.harness import START
 from tests.apps.brief.scenes import rss
+from tests.apps.principals import ACME, SYSTEM
 
 PAPERS = ("harbour-times", "northern-post")
 PARTITION = (
@@ -69,7 +70,7 @@ def test_reports_of_one_event_are_mostly_found_together(world):
 def test_a_crash_at_any_point_changes_nothing_about_where_articles_belong(world, monkeypatch, seed):
     monkeypatch.setattr(placing, "BATCH", 7)
     articles, luck = filled(world), random.Random(seed)  # noqa: S311 - to be foreseen is its purpose
-    (handle,) = world.brief.cluster("acme")
+    (handle,) = world.brief.cluster(ACME)
     for _ in range(2):
         done = world.rows("select count(*) from brief_links")[0][0]
         moment = {luck.choice(["before", "after"]): f"after:{done + 1 + 7 * luck.randrange(3)}"}
@@ -124,7 +125,7 @@ def test_a_new_version_places_everything_anew_and_leaves_the_old_links(world, mo
     articles = filled(world)
     world.cluster()
 
-    monkeypatch.setattr("penstock.apps.brief.clustering.clustering.VERSION", "2")
+    monkeypatch.setattr("haulwright.apps.brief.clustering.clustering.VERSION", "2")
     world.brief.placing.version = "2"
     placed = world.cluster()
 
@@ -137,7 +138,7 @@ def test_a_new_version_places_everything_anew_and_leaves_the_old_links(world, mo
 
 def test_going_back_to_an_earlier_version_places_only_what_that_one_never_placed(world, monkeypatch):
     def cluster_by(version):
-        monkeypatch.setattr("penstock.apps.brief.clustering.clustering.VERSION", version)
+        monkeypatch.setattr("haulwright.apps.brief.clustering.clustering.VERSION", version)
         world.brief.placing.version = version
         return world.cluster()
 
@@ -172,7 +173,7 @@ def test_tenants_have_events_of_their_own(world):
     for tenant in ("acme", "globex"):
         world.tell(rss(story), tenant=tenant)
 
-    handles = world.brief.cluster()
+    handles = world.brief.cluster(SYSTEM)
     world.bench.drain()
 
     assert [handle.result(timeout=0) for handle in handles] == [1, 1]

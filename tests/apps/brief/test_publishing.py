@@ -7,9 +7,10 @@ from datetime import timedelta
 
 import pytest
 
-from penstock.errors import InvalidValue, NotFound
-from penstock.testing.bench import START
+from haulwright.errors import InvalidValue, NotFound
+from haulwright.testing.harness import START
 from tests.apps.brief.scenes import LONG, QUICK, World, rss
+from tests.apps.principals import ACME
 
 PAPERS = ("harbour-times", "northern-post")
 
@@ -53,7 +54,7 @@ def test_publishing_a_day_again_changes_nothing(news):
     news.tell(rss({"title": "Late", "link": "https://a.example/late", "guid": "l", "description": "Late." + LONG}))
     news.cluster()
 
-    handle = news.brief.publish("acme")
+    handle = news.brief.publish(ACME)
     news.bench.advance("1 h")
     news.bench.drain()
 
@@ -64,7 +65,7 @@ def test_publishing_a_day_again_changes_nothing(news):
 
 
 def test_a_late_article_appears_in_the_next_brief_and_no_article_in_two(news):
-    news.brief.figures = replace(news.brief.figures, events=1000)
+    news.brief.publishing.most_events = 1000
     news.publish()
     news.bench.advance("20 h")
     news.tell(rss({"title": "Late", "link": "https://a.example/late", "guid": "l", "description": "Late." + LONG}))
@@ -131,7 +132,7 @@ def test_an_event_that_was_left_out_for_want_of_room_was_not_told_before(bench, 
 
 
 def test_a_backlog_that_is_too_large_for_one_brief_does_not_push_out_the_newest(world, monkeypatch):
-    monkeypatch.setattr("penstock.apps.brief.publishing.MOST_ARTICLES", 2)
+    monkeypatch.setattr("haulwright.apps.brief.publishing.MOST_ARTICLES", 2)
     ages = {"Ferry sinks": 3, "Parliament votes on taxes": 2, "Quake hits Ashford": 1}
     said = ({"title": title, "guid": title, "at": START - timedelta(days=age)} for title, age in ages.items())
     world.tell(rss(*said))
@@ -148,7 +149,7 @@ def test_the_weight_of_a_source_decides_between_events_of_one_size(world):
         name = f"{weight}.xml"
         item = {"title": headline, "link": f"https://a.example/{weight}", "guid": name, "description": headline * 3}
         world.sandbox.files.put(name, rss(item))
-        world.brief.add("acme", f"{world.sandbox.url}/files/{name}", weight=weight)
+        world.brief.add(ACME, f"{world.sandbox.url}/files/{name}", weight=weight)
     world.read()
     world.cluster()
 
@@ -158,7 +159,7 @@ def test_the_weight_of_a_source_decides_between_events_of_one_size(world):
 
 
 def test_without_news_there_is_no_brief(world):
-    handle = world.brief.publish("acme")
+    handle = world.brief.publish(ACME)
     world.bench.drain()
 
     assert handle.state() == "skipped"
@@ -171,12 +172,12 @@ def test_a_day_of_the_future_and_one_before_the_newest_brief_are_refused(news):
 
     for day, why in (("2024-01-02", "future"), ("2023-12-31", "newest"), ("soon", "no day")):
         with pytest.raises(InvalidValue, match=why):
-            news.brief.publish("acme", day)
+            news.brief.publish(ACME, day)
 
 
 @pytest.mark.parametrize("moment", [{"before": "publish"}, {"after": "publish"}])
 def test_a_crash_leaves_a_whole_brief_or_none(news, moment):
-    news.brief.publish("acme")
+    news.brief.publish(ACME)
     with news.bench.crash("brief.publish", **moment):
         news.bench.drain()
     kept = news.rows("select count(*) from brief_briefs")[0][0]

@@ -7,10 +7,11 @@ from importlib.resources import files
 
 import pytest
 
-from penstock.apps.brief import retention
-from penstock.apps.brief.retention import PURGE_ALLOWED, Removed
-from penstock.stores.books import book
+from haulwright.apps.brief import retention
+from haulwright.apps.brief.retention import PURGE_ALLOWED, Removed
+from haulwright.stores.books import book
 from tests.apps.brief.scenes import LONG, PACKAGE, rss
+from tests.apps.principals import SYSTEM
 
 
 def story(number):
@@ -21,7 +22,7 @@ STORIES = [{**story(n), "description": f"Number {n}." + LONG} for n in range(6)]
 
 
 def clean(world):
-    handle = world.brief.retain()
+    handle = world.brief.retain(SYSTEM)
     world.bench.drain()
     return handle.result(timeout=0)
 
@@ -51,7 +52,7 @@ def test_old_articles_and_their_links_go_and_the_counts_are_logged(old):
     assert removed == Removed(brief_articles=6, brief_links=6)
     assert old.titles() == []
     assert old.rows("select count(*) from event_clusters") == [(0,)]
-    ((data,),) = old.rows("select data from penstock_events where name = 'retention.cleaned'")
+    ((data,),) = old.rows("select data from haulwright_events where name = 'retention.cleaned'")
     assert '"brief_articles": 6' in data.replace('":6', '": 6')
 
 
@@ -105,7 +106,7 @@ def test_a_dry_run_counts_the_same_and_removes_nothing(old):
 @pytest.mark.proves("RE-03")
 def test_a_crash_between_two_batches_leaves_whole_batches(old, monkeypatch):
     monkeypatch.setattr(retention, "BATCH", 2)
-    handle = old.brief.retain()
+    handle = old.brief.retain(SYSTEM)
     with old.bench.crash("brief.retain", after="batch:1"):
         old.bench.drain()
     assert (len(old.titles()), old.rows("select count(*) from brief_links")) == (2, [(2,)])

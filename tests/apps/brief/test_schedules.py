@@ -8,9 +8,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from penstock.apps.brief.application import Brief
-from penstock.apps.brief.figures import Figures
-from penstock.apps.brief.vocabulary import (
+from haulwright.apps.brief.application import Brief
+from haulwright.apps.brief.compat import (
     JOBS,
     MAX_RUNTIME_THRESHOLD,
     JobOptions,
@@ -19,11 +18,13 @@ from penstock.apps.brief.vocabulary import (
     max_runtime_threshold,
     status,
 )
-from penstock.client.app import Penstock
-from penstock.engine.transitions import State
-from penstock.errors import InvalidValue, Retryable, TimedOut
-from penstock.testing.bench import START
+from haulwright.apps.brief.settings import BriefSettings
+from haulwright.client.app import Haulwright
+from haulwright.engine.transitions import State
+from haulwright.errors import InvalidValue, Retryable, TimedOut
+from haulwright.testing.harness import START
 from tests.apps.brief.scenes import QUICK, USUAL, World
+from tests.apps.principals import ACME
 
 TABLE = [
     (State.RUNNING, {}, "running"),
@@ -43,9 +44,9 @@ TABLE = [
 
 
 @pytest.mark.proves("JOB-08")
-@pytest.mark.parametrize(("state", "facts", "word"), TABLE)
-def test_every_state_has_its_word(state, facts, word):
-    assert status(state, **facts) == word
+@pytest.mark.parametrize(("state", "event_fields", "word"), TABLE)
+def test_every_state_has_its_word(state, event_fields, word):
+    assert status(state, **event_fields) == word
 
 
 def test_the_table_is_total():
@@ -86,12 +87,12 @@ def test_only_workers_open_slots(scheduled):
     scheduled.paper("harbour-times")
     scheduled.bench.advance("15 min")
 
-    scheduled.brief.ingest("acme")
-    scheduled.brief.cluster("acme")
-    assert scheduled.rows("select count(*) from penstock_slots") == [(0,)]
+    scheduled.brief.ingest(ACME)
+    scheduled.brief.cluster(ACME)
+    assert scheduled.rows("select count(*) from haulwright_slots") == [(0,)]
 
     scheduled.bench.drain()
-    assert scheduled.rows("select count(*) from penstock_slots") == [(2,)]
+    assert scheduled.rows("select count(*) from haulwright_slots") == [(2,)]
 
 
 @pytest.fixture
@@ -170,7 +171,7 @@ def test_a_run_that_the_start_of_a_worker_finds_abandoned_is_failed_at_once(once
     opened(once)
     with once.bench.crash("brief.retain", after="claim"):
         once.bench.drain()
-    ((worker,),) = once.rows("select worker_id from penstock_jobs where state = 'running'")
+    ((worker,),) = once.rows("select worker_id from haulwright_jobs where state = 'running'")
 
     once.bench.store.leases.recover([str(worker)])
 
@@ -204,5 +205,5 @@ def test_the_queries_of_the_document_run(world):
 
 
 def test_a_bad_cron_line_is_refused_when_the_brief_is_installed():
-    with closing(Penstock("sqlite:///never-opened.db")) as app, pytest.raises(InvalidValue, match="cron"):
-        Brief(app, figures=Figures(cron="every morning"))
+    with closing(Haulwright("sqlite:///never-opened.db")) as app, pytest.raises(InvalidValue, match="cron"):
+        Brief(app, figures=BriefSettings(cron="every morning"))

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from penstock.sandbox.feeds.bulk import ENTRIES
+from haulwright.sandbox.feeds.bulk import ENTRIES
 from proof.brief.passes import Stage
 from proof.support.site import Site
 

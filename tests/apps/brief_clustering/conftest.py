@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.apps.brief.clustering import Article
+from haulwright.apps.brief.clustering import Article
 from tests.apps.brief_clustering.sample import EVENTS
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.apps.brief.clustering import VERSION, WINDOW, Article, Clustering, signature
-from penstock.errors import InvalidValue
+from haulwright.apps.brief.clustering import VERSION, WINDOW, Article, Clustering, signature
+from haulwright.errors import InvalidValue
 from proof.clustering.bcubed import bcubed
 from tests.apps.brief_clustering.sample import QUAKE_OF_LISBON, QUAKE_OF_MANTA
 

@@ -11,13 +11,13 @@ from dataclasses import replace
 import pytest
 
 from bench.news import news
-from penstock.apps.brief.clustering import WINDOW, Clustering, signature
-from penstock.apps.brief.clustering import clustering as rules
+from haulwright.apps.brief.clustering import WINDOW, Clustering, signature
+from haulwright.apps.brief.clustering import clustering as rules
 
 HOUR = 3_600_000_000
 PROGRAM = """
 import json, sys
-from penstock.apps.brief.clustering import Article, Clustering
+from haulwright.apps.brief.clustering import Article, Clustering
 clustering = Clustering()
 print(json.dumps([repr(clustering.place(Article(*given))) for given in json.load(sys.stdin)]))
 """

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.apps.brief.clustering import Article, signature
-from penstock.apps.brief.clustering.profile import MOST_TERMS, profile_of, read_profile
-from penstock.apps.brief.clustering.weights import TABLE, Weights, frozen, read_table, write_table
-from penstock.errors import InvalidValue
+from haulwright.apps.brief.clustering import Article, signature
+from haulwright.apps.brief.clustering.profile import MOST_TERMS, profile_of, read_profile
+from haulwright.apps.brief.clustering.weights import TABLE, Weights, frozen, read_table, write_table
+from haulwright.errors import InvalidValue
 
 
 def test_a_signature_gives_back_all_that_clustering_knows(articles):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.apps.brief.clustering.words import MOST_CHARS, names, words
+from haulwright.apps.brief.clustering.words import MOST_CHARS, names, words
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from penstock import Penstock
-from penstock.apps.documents import Documents
-from penstock.apps.documents import vocabulary as doc
-from penstock.apps.documents.figures import Figures
-from penstock.apps.documents.planning import Planned
-from penstock.clock import CLOCK_VARIABLE, TESTING_VARIABLE, SettableClock
-from penstock.sandbox import Sandbox
-from penstock.testing.bench import Bench
+from haulwright import Haulwright
+from haulwright.apps.documents import Documents
+from haulwright.apps.documents import compat as doc
+from haulwright.apps.documents.planning import PlannedArtifact
+from haulwright.apps.documents.settings import DocumentSettings
+from haulwright.clock import CLOCK_VARIABLE, TESTING_VARIABLE, SettableClock
+from haulwright.sandbox import Sandbox
+from haulwright.testing.harness import Harness
 from tests.apps.documents.plain import START, WORK
 from tests.apps.documents.scenes import World
 
@@ -25,7 +25,7 @@ from tests.apps.documents.scenes import World
 @pytest.fixture(autouse=True)
 def _no_wait_for_a_second_look(monkeypatch: pytest.MonkeyPatch) -> None:
     """Between the two looks that must find a lease run out a reconciler waits a second of real time."""
-    monkeypatch.setattr("penstock.apps.documents.reconciling.SECOND_LOOK_SECONDS", 0.0)
+    monkeypatch.setattr("haulwright.apps.documents.reconciling.SECOND_LOOK_SECONDS", 0.0)
 
 
 @pytest.fixture
@@ -34,12 +34,12 @@ def database_url(made_database_url: str) -> str:
 
 
 @pytest.fixture
-def world(bench: Bench, sandbox: Sandbox, tmp_path: Path) -> World:
+def world(bench: Harness, sandbox: Sandbox, tmp_path: Path) -> World:
     return World.open(bench, sandbox, tmp_path / "content")
 
 
 @pytest.fixture
-def stored(world: World) -> tuple[Planned, Path]:
+def stored(world: World) -> tuple[PlannedArtifact, Path]:
     """A document that is stored, with its file."""
     planned = world.add("report.txt")
     world.bench.drain()
@@ -93,8 +93,8 @@ def conn(connect: Callable[[], sqlite3.Connection]) -> sqlite3.Connection:
 def engine(tmp_path: Path, conn: sqlite3.Connection) -> Iterator[Documents]:
     """Documents of the engine on the same file."""
     del conn
-    with closing(Penstock(f"sqlite:///{tmp_path}/manifest.sqlite3")) as app:
-        yield Documents(app, figures=Figures.load(folder=str(tmp_path / "content")))
+    with closing(Haulwright(f"sqlite:///{tmp_path}/manifest.sqlite3")) as app:
+        yield Documents(app, figures=DocumentSettings.load(folder=str(tmp_path / "content")))
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
-from penstock.apps.documents import vocabulary as doc
+from haulwright.apps.documents import compat as doc
 
 WORK = {"work_id": "work-123", "artifact_id": "arxiv-2024-001", "canonical_url": "https://api.example/pdf/2024.00001v1"}
 START = 1_704_067_200_000_000

@@ -7,18 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from penstock import Penstock
-from penstock.apps.documents import Documents, Item
-from penstock.apps.documents.figures import Figures
-from penstock.apps.documents.planning import Planned
-from penstock.engine.job import Job
-from penstock.events import Event
-from penstock.sandbox import Sandbox
-from penstock.stores import migrations
-from penstock.stores.listing import JobFilter
-from penstock.testing.bench import Bench
+from haulwright import Haulwright
+from haulwright.apps.documents import Documents, Item
+from haulwright.apps.documents.planning import PlannedArtifact
+from haulwright.apps.documents.settings import DocumentSettings
+from haulwright.engine.job import Job
+from haulwright.events import Event
+from haulwright.operations.principal import Principal
+from haulwright.sandbox import Sandbox
+from haulwright.stores import migrations
+from haulwright.stores.listing import JobFilter
+from haulwright.testing.harness import Harness
 
-PACKAGE = "penstock.apps.documents"
+PACKAGE = "haulwright.apps.documents"
 TENANT = "acme"
 QUICK = {"host_rate": "1000000/min", "host_burst": 100_000, "host_concurrency": 1_000, "private_hosts": "127.0.0.1"}
 """No gate to wait for: that takes real time."""
@@ -29,17 +30,17 @@ HOUR = 3_600
 class World:
     """What a test of documents works with."""
 
-    bench: Bench
+    bench: Harness
     sandbox: Sandbox
-    app: Penstock
+    app: Haulwright
     documents: Documents
     folder: Path
 
     @classmethod
-    def open(cls, bench: Bench, sandbox: Sandbox, folder: Path, **figures: Any) -> World:
+    def open(cls, bench: Harness, sandbox: Sandbox, folder: Path, **figures: Any) -> World:
         """Documents on a fresh app, on the database and clock of the bench, that may ask this machine."""
-        app = Penstock()
-        documents = Documents(app, figures=Figures.load(**{**QUICK, "folder": str(folder), **figures}))
+        app = Haulwright()
+        documents = Documents(app, figures=DocumentSettings.load(**{**QUICK, "folder": str(folder), **figures}))
         migrations.migrate(bench.store.database, PACKAGE)
         bench.use(app)
         return cls(bench, sandbox, app, documents, folder)
@@ -47,9 +48,9 @@ class World:
     def url(self, name: str) -> str:
         return f"{self.sandbox.url}/files/{name}"
 
-    def add(self, name: str = "report.txt", tenant: str = TENANT, **said: Any) -> Planned:
+    def add(self, name: str = "report.txt", tenant: str = TENANT, **said: Any) -> PlannedArtifact:
         """Have a file of the host fetched."""
-        return self.documents.add(tenant, Item(self.url(name), **said))
+        return self.documents.add(Principal.of_tenant(tenant), Item(self.url(name), **said))
 
     def finish(self, most: int = 12) -> None:
         """Let time pass until every document has ended."""
@@ -64,13 +65,13 @@ class World:
         jobs = self.bench.store.listing.page(JobFilter(task="documents.fetch"), limit=1000).jobs
         return [job for job in jobs if job.finished_at is None]
 
-    def job(self, planned: Planned) -> Job:
+    def job(self, planned: PlannedArtifact) -> Job:
         return self.bench.store.listing.get(planned.job_id)
 
-    def standing(self, planned: Planned, tenant: str = TENANT) -> dict[str, Any]:
+    def standing(self, planned: PlannedArtifact, tenant: str = TENANT) -> dict[str, Any]:
         return self.documents.artifacts.standing(tenant, planned.key)
 
-    def state(self, planned: Planned, tenant: str = TENANT) -> str:
+    def state(self, planned: PlannedArtifact, tenant: str = TENANT) -> str:
         return str(self.standing(planned, tenant)["state"])
 
     def stored(self) -> list[Path]:
@@ -85,7 +86,7 @@ class World:
         """How often the host was asked for a file."""
         return self.sandbox.books.count(service="files", method=method, path=f"/files/{name}")
 
-    def effects(self, planned: Planned) -> dict[str, str]:
+    def effects(self, planned: PlannedArtifact) -> dict[str, str]:
         """The effects of a document by name, each with its state."""
         job = self.job(planned)
         found = self.bench.store.effects.of_job(job.tenant, job.job_key)

@@ -7,10 +7,11 @@ import os
 
 import pytest
 
-from penstock.apps.documents import Item
-from penstock.errors import InvalidValue
-from penstock.sandbox.files.documents import pdf
-from penstock.sources.download.parts import Part
+from haulwright.apps.documents import Item
+from haulwright.errors import InvalidValue
+from haulwright.operations.principal import Principal
+from haulwright.sandbox.files.documents import pdf
+from haulwright.sources.download.parts import Part
 from tests.apps.documents.scenes import TENANT, World
 
 SIZE = 400_000
@@ -145,7 +146,7 @@ def test_an_address_that_has_nothing_for_us_is_a_dead_letter(world, fault, code)
 
 def test_an_address_inside_is_refused_and_one_that_was_planned_before_is_not_gone_to(bench, sandbox, tmp_path):
     world = World.open(bench, sandbox, tmp_path / "content", private_hosts="")
-    with pytest.raises(InvalidValue, match="PENSTOCK_DOCUMENTS_PRIVATE_HOSTS"):
+    with pytest.raises(InvalidValue, match="HAULWRIGHT_DOCUMENTS_PRIVATE_HOSTS"):
         world.add("report.txt")
     (planned,) = world.documents._planning.plan(TENANT, [Item(world.url("report.txt"))])
 
@@ -171,8 +172,8 @@ def test_a_manifest_with_bad_and_repeated_lines_is_planned_once_and_on_record(wo
     manifest = tmp_path / "list.csv"
     manifest.write_text("url\n" + "\n".join(listed))
 
-    first = world.documents.take_in(TENANT, manifest)
-    again = world.documents.take_in(TENANT, manifest)
+    first = world.documents.take_in(Principal.of_tenant(TENANT), manifest)
+    again = world.documents.take_in(Principal.of_tenant(TENANT), manifest)
     world.finish()
 
     assert dict(first.counts) == {"planned": 2, "refused": 2, "repeated": 1}
@@ -187,7 +188,7 @@ def test_a_length_that_no_file_has_spoils_only_its_own_line(world, tmp_path):
     sizes = {"a.txt": "99999999999999999999", "b.txt": str(2**63), "c.txt": ""}
     manifest.write_text("url,bytes\n" + "".join(f"{world.url(name)},{size}\n" for name, size in sizes.items()))
 
-    told = world.documents.take_in(TENANT, manifest)
+    told = world.documents.take_in(Principal.of_tenant(TENANT), manifest)
 
     assert dict(told.counts) == {"planned": 1, "refused": 2, "repeated": 0}
     assert all("bytes" in line.why for line in told.refused)
@@ -206,7 +207,7 @@ def test_what_a_newer_manifest_corrects_counts_until_the_document_is_there(world
     again = world.add("a.bin", **{said: right[said]})
     world.add("a.bin")
     if world.state(planned) == "FAILED":
-        world.app.desk().requeue(again.job_id)
+        world.app.operations().dead_letters.requeue(again.job_id)
     world.finish()
 
     assert (again.job_id, world.state(planned)) == (planned.job_id, "INDEXED")
@@ -215,11 +216,11 @@ def test_what_a_newer_manifest_corrects_counts_until_the_document_is_there(world
 def test_a_second_import_downloads_nothing(world, tmp_path):
     manifest = tmp_path / "list.jsonl"
     manifest.write_text("".join(f'{{"url": "{world.url(f"{n}.txt")}"}}\n' for n in range(3)))
-    world.documents.take_in(TENANT, manifest)
+    world.documents.take_in(Principal.of_tenant(TENANT), manifest)
     world.finish()
     before = world.sandbox.books.count(service="files")
 
-    again = world.documents.take_in(TENANT, manifest)
+    again = world.documents.take_in(Principal.of_tenant(TENANT), manifest)
     world.finish()
 
     assert dict(again.counts)["known"] == 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.sources.download.disk import holds
+from haulwright.sources.download.disk import holds
 from tests.apps.documents.scenes import TENANT
 
 STEPS = ("HEAD", "STREAM", "FINALIZE", "INDEX")
@@ -135,7 +135,7 @@ def test_a_dead_document_goes_on_where_it_stood_when_it_is_requeued(world):
     assert world.state(planned) == "FAILED"
 
     world.sandbox.faults.clear()
-    world.app.desk().requeue(planned.job_id)
+    world.app.operations().dead_letters.requeue(planned.job_id)
     assert world.state(planned) == "PLANNED"
     world.bench.drain()
 
@@ -143,7 +143,7 @@ def test_a_dead_document_goes_on_where_it_stood_when_it_is_requeued(world):
 
 
 def test_a_download_says_how_far_it_is(world, monkeypatch):
-    monkeypatch.setattr("penstock.apps.documents.fetching.LOOK_SECONDS", 0.01)
+    monkeypatch.setattr("haulwright.apps.documents.fetching.LOOK_SECONDS", 0.01)
     world.sandbox.files.script(pause_seconds=0.05, chunk_bytes=20_000)
     planned = world.add("slow.bin")
 

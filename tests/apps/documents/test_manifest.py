@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from penstock.apps.documents.identity import identity_url
-from penstock.apps.documents.manifest import Item, read_manifest
-from penstock.apps.documents.names import name_of_url, tenant_folder
-from penstock.errors import InvalidValue
+from haulwright.apps.documents.identity import identity_url
+from haulwright.apps.documents.manifest import Item, read_manifest
+from haulwright.apps.documents.names import name_of_url, tenant_folder
+from haulwright.errors import InvalidValue
 
 SHA = "a" * 64
 

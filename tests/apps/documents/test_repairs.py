@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.engine.transitions import State
-from penstock.sources.download.disk import holds
+from haulwright.engine.transitions import State
+from haulwright.operations.principal import Principal
+from haulwright.sources.download.disk import holds
 from tests.apps.documents.scenes import TENANT
 
 TIDES = "Tide tables of the northern harbours. " * 20
@@ -21,7 +22,7 @@ def dead_repair(world, stored):
     planned, path = stored
     path.unlink()
     world.sandbox.faults.add("status", code=410, path="/files/report.txt", times=None)
-    world.documents.reconcile()
+    world.documents.reconcile(Principal.system())
     world.finish()
     world.sandbox.faults.clear()
     return planned
@@ -33,25 +34,25 @@ def test_a_repair_that_died_and_is_requeued_is_shown_as_what_comes_of_it(world, 
     failed = world.standing(dead_repair)
     assert failed["state"] == "FAILED"
 
-    again = world.app.desk().requeue(str(failed["job_id"]), fresh=fresh)
+    again = world.app.operations().dead_letters.requeue(str(failed["job_id"]), fresh=fresh)
     assert (world.state(dead_repair), str(world.standing(dead_repair)["job_id"])) == ("PLANNED", again.id)
     world.finish()
 
     sha256 = world.sandbox.files.sha256("report.txt")
     assert (world.state(dead_repair), world.standing(dead_repair)["sha256"]) == ("INDEXED", sha256)
     assert holds(world.documents.folders.place(TENANT, sha256), sha256)
-    assert world.documents.reconcile().agrees
+    assert world.documents.reconcile(Principal.system()).agrees
 
 
 def test_what_failed_or_was_cancelled_stays_so_when_its_job_is_forgotten(world):
     world.sandbox.faults.add("status", code=404, path="/files/gone.txt", times=None)
     failed, cancelled = world.add("gone.txt"), world.add("unwanted.txt")
-    world.app.desk().cancel(cancelled.job_id)
+    world.app.operations().jobs.cancel(cancelled.job_id)
     world.bench.drain()
     world.bench.advance("100 days")
     pruned = [world.bench.store.jobs.prune(state, 3_600.0) for state in (State.DEAD, State.CANCELLED)]
 
-    report = world.documents.reconcile()
+    report = world.documents.reconcile(Principal.system())
 
     assert (pruned, report.agrees, world.active()) == ([1, 1], True, [])
     assert (world.state(failed), world.state(cancelled)) == ("FAILED", "FAILED")
@@ -67,15 +68,15 @@ def test_a_content_whose_first_document_was_cancelled_is_found_for_the_sake_of_t
     world.bench.drain()
     world.bench.advance("3 min")
     world.bench.store.leases.reap()
-    world.app.desk().cancel(first.job_id)
+    world.app.operations().jobs.cancel(first.job_id)
     assert (world.state(first), world.state(second), found(world)) == ("FAILED", "SKIPPED_DUPLICATE", [])
 
-    report = world.documents.reconcile()
+    report = world.documents.reconcile(Principal.system())
     world.bench.drain()
 
     assert dict(report.counts) == {"not_indexed": 1}
     assert (found(world), world.asked("b.txt")) == ([first.key], 1)
-    assert world.documents.reconcile().agrees
+    assert world.documents.reconcile(Principal.system()).agrees
 
 
 def test_a_file_that_nobody_wants_any_more_is_not_indexed(world):
@@ -84,9 +85,9 @@ def test_a_file_that_nobody_wants_any_more_is_not_indexed(world):
         world.bench.drain()
     world.bench.advance("3 min")
     world.bench.store.leases.reap()
-    world.app.desk().cancel(planned.job_id)
+    world.app.operations().jobs.cancel(planned.job_id)
 
-    assert world.documents.reconcile().agrees
+    assert world.documents.reconcile(Principal.system()).agrees
 
 
 def test_a_document_that_said_the_same_as_a_lost_one_is_found_in_its_place(world):
@@ -101,9 +102,9 @@ def test_a_document_that_said_the_same_as_a_lost_one_is_found_in_its_place(world
     world.documents.folders.place(TENANT, world.standing(first)["sha256"]).unlink()
     world.sandbox.files.put("a.txt", b"Minutes of the meeting. " * 20)
     for _ in range(2):
-        world.documents.reconcile()
+        world.documents.reconcile(Principal.system())
         world.finish()
 
     assert (found(world), found(world, "minutes")) == ([second.key], [first.key])
     assert (world.state(first), world.state(second)) == ("INDEXED", "INDEXED")
-    assert world.documents.reconcile().agrees
+    assert world.documents.reconcile(Principal.system()).agrees

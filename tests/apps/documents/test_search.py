@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.apps.documents.words import terms_of, words_of
-from penstock.errors import InvalidValue
+from haulwright.apps.documents.words import terms_of, words_of
+from haulwright.errors import InvalidValue
 from tests.apps.documents.scenes import TENANT
 
 TEXTS = {

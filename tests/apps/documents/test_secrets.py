@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.apps.documents.identity import identity_url
-from penstock.apps.documents.manifest import Item
-from penstock.errors import InvalidValue, NotFound
+from haulwright.apps.documents.identity import identity_url
+from haulwright.apps.documents.manifest import Item
+from haulwright.errors import InvalidValue, NotFound
+from haulwright.operations.principal import Principal
 from tests.apps.documents.scenes import TENANT
 
 NAMES = ["token", "access_token", "api_key", "key", "sig", "signature", "password"]
@@ -41,7 +42,7 @@ def test_a_refused_line_is_on_record_without_its_secret(world, tmp_path):
     manifest = tmp_path / "list.csv"
     manifest.write_text("url\n" + "\n".join(bad))
 
-    told = world.documents.take_in(TENANT, manifest)
+    told = world.documents.take_in(Principal.of_tenant(TENANT), manifest)
 
     events = [event.data for event in world.events("document.refused")]
     assert (told.counts["refused"], len(events)) == (3, 3)

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from penstock.apps.documents.application import UPKEEP
-from penstock.apps.documents.watching import reasons_for
+from haulwright.apps.documents.application import UPKEEP
+from haulwright.apps.documents.watching import reasons_for
 
 
 def reconciled(world):

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from penstock.apps.documents.vocabulary import (
+from haulwright.apps.documents.compat import (
     advance_state,
     apply_migration,
     cleanup_stale_leases,

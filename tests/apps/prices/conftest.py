@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from penstock import Penstock
-from penstock.apps.prices import Prices
-from penstock.clock import CLOCK_VARIABLE, TESTING_VARIABLE
-from penstock.sandbox import Sandbox
-from penstock.testing.bench import Bench
+from haulwright import Haulwright
+from haulwright.apps.prices import Prices
+from haulwright.clock import CLOCK_VARIABLE, TESTING_VARIABLE
+from haulwright.sandbox import Sandbox
+from haulwright.testing.harness import Harness
 from tests.apps.prices.scenes import World
 
 WHEN_SHOPS_ARE_FULL = datetime(2026, 9, 1, 12, tzinfo=UTC)
@@ -31,21 +31,21 @@ def database_url(made_database_url: str) -> str:
 
 
 @pytest.fixture
-def bench(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+def bench(bench: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Harness:
     """The worker without threads, when the shops have something to show; what is kept grows old by its clock too."""
     bench.freeze(WHEN_SHOPS_ARE_FULL)
-    monkeypatch.setenv(CLOCK_VARIABLE, str(tmp_path / "penstock-clock"))
+    monkeypatch.setenv(CLOCK_VARIABLE, str(tmp_path / "haulwright-clock"))
     monkeypatch.setenv(TESTING_VARIABLE, "1")
     return bench
 
 
 @pytest.fixture
-def world(bench: Bench, sandbox: Sandbox) -> World:
+def world(bench: Harness, sandbox: Sandbox) -> World:
     return World.open(bench, sandbox)
 
 
 @pytest.fixture
-def app(world: World) -> Penstock:
+def app(world: World) -> Haulwright:
     return world.app
 
 

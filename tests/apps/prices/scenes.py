@@ -7,18 +7,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from penstock import Penstock
-from penstock.apps.prices import NewIntake, Prices
-from penstock.apps.prices.intakes import Intake
-from penstock.apps.prices.offers import Offer
-from penstock.apps.prices.sources import PriceSource
-from penstock.apps.prices.valuations import Valued
-from penstock.engine.job import Job
-from penstock.sandbox import Sandbox
-from penstock.testing.bench import Bench
+from haulwright import Haulwright, Principal
+from haulwright.apps.prices import NewIntake, Prices
+from haulwright.apps.prices.intakes import Intake
+from haulwright.apps.prices.offers import Offer
+from haulwright.apps.prices.sources import PriceSource
+from haulwright.apps.prices.valuations import Valued
+from haulwright.engine.job import Job
+from haulwright.sandbox import Sandbox
+from haulwright.testing.harness import Harness
 
-PACKAGE = "penstock.apps.prices"
+PACKAGE = "haulwright.apps.prices"
 TENANT = "acme"
+WHO = Principal.of_tenant(TENANT)
 OPEN = {"rate": "1000000/min", "concurrency": 100, "robots": False}
 """A gate that nobody waits for: a wait takes real time."""
 JSON_FIELDS: dict[str, Any] = {
@@ -87,15 +88,15 @@ def offer(**said: Any) -> Offer:
 class World:
     """What a test of prices works with."""
 
-    bench: Bench
+    bench: Harness
     sandbox: Sandbox
-    app: Penstock
+    app: Haulwright
     prices: Prices
 
     @classmethod
-    def open(cls, bench: Bench, sandbox: Sandbox) -> World:
+    def open(cls, bench: Harness, sandbox: Sandbox) -> World:
         """Prices on a fresh app that may ask this machine, on the database and clock of the bench."""
-        app = Penstock()
+        app = Haulwright()
         prices = Prices(app, private_hosts="127.0.0.1")
         bench.use(app)
         for shop in ("coinhall", "muenzkontor", "collectors-row"):
@@ -126,7 +127,7 @@ class World:
 
     def collect(self, intake: Intake, **said: Any) -> list[Job]:
         """Collect for an intake, work, and return the jobs as they then are."""
-        made = self.prices.collect(intake.tenant, intake.intake_id, **said)
+        made = self.prices.collect(Principal.of_tenant(intake.tenant), intake.intake_id, **said)
         self.bench.drain()
         return [self.bench.store.listing.get(one.id) for one in made]
 

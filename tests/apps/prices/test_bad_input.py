@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from penstock.engine.transitions import State
+from haulwright.engine.transitions import State
 from tests.apps.prices.scenes import TENANT, html_rules, listed
 
 ROBOT_PAGE = (
@@ -140,7 +140,7 @@ def test_what_is_no_listing_is_not_kept_for_the_next_collection(world, odd, body
     world.answer(odd, listed())
     (first,) = world.collect(intake)
     if first.state is State.QUEUED:
-        world.app.desk().cancel(first.id)
+        world.app.operations().jobs.cancel(first.id)
         world.prices.sources.door(world.prices.sources.get(TENANT, odd)).gate.resume()
 
     (second,) = world.collect(intake)
@@ -155,7 +155,7 @@ def test_a_dead_letter_that_is_requeued_asks_the_source_anew(world, odd):
     world.answer(odd, listed())
     (dead,) = world.collect(intake)
 
-    world.app.desk().requeue(dead.id)
+    world.app.operations().dead_letters.requeue(dead.id)
     world.bench.drain()
 
     assert (dead.state, len(world.points(intake))) == (State.DEAD, 1)

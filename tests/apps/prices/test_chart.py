@@ -9,10 +9,10 @@ from dataclasses import replace
 
 import pytest
 
-from penstock.apps.prices.chart import chart
-from penstock.apps.prices.export import points_csv
-from penstock.apps.prices.points import Point
-from penstock.apps.prices.valuation import valuate
+from haulwright.apps.prices.chart import chart
+from haulwright.apps.prices.export import points_csv
+from haulwright.apps.prices.points import Point
+from haulwright.apps.prices.valuation import valuate
 
 SVG = "{http://www.w3.org/2000/svg}"
 

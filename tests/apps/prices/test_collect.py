@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from penstock.engine.transitions import State
-from penstock.errors import DuplicateMismatch, NotFound, Refused
-from penstock.sources.http import Policy
-from tests.apps.prices.scenes import TENANT, html_rules, listed
+from haulwright.engine.transitions import State
+from haulwright.errors import DuplicateMismatch, NotFound, Refused
+from haulwright.sources.http import Policy
+from tests.apps.prices.scenes import TENANT, WHO, html_rules, listed
 
 
 def result(job):
@@ -66,20 +66,20 @@ def test_there_is_one_job_for_each_enabled_source_and_no_second_while_it_is_acti
     world.prices.sources.enable(TENANT, world.source("muenzkontor").name, enabled=False)
     intake = world.intake()
 
-    first = world.prices.collect(TENANT, intake.intake_id)
-    again = world.prices.collect(TENANT, intake.intake_id)
+    first = world.prices.collect(WHO, intake.intake_id)
+    again = world.prices.collect(WHO, intake.intake_id)
 
     assert [one.created for one in first + again] == [True, True, False, False]
     assert {one.id for one in first} == {one.id for one in again}
     with pytest.raises(DuplicateMismatch):
-        world.prices.collect(TENANT, intake.intake_id, query_params={"year": "1888"})
+        world.prices.collect(WHO, intake.intake_id, query_params={"year": "1888"})
 
 
 @pytest.mark.proves("CB-05")
 def test_a_disabled_source_is_not_collected_from(world):
     world.source()
     intake = world.intake()
-    (made,) = world.prices.collect(TENANT, intake.intake_id)
+    (made,) = world.prices.collect(WHO, intake.intake_id)
     world.prices.sources.enable(TENANT, "coinhall", enabled=False)
 
     world.bench.drain()
@@ -87,7 +87,7 @@ def test_a_disabled_source_is_not_collected_from(world):
     assert asked(world) == 0
     assert world.bench.store.listing.get(made.id).waiting_on == "source:price-coinhall@acme:disabled"
     with pytest.raises(Refused, match="is disabled"):
-        world.prices.collect(TENANT, intake.intake_id, sources=["coinhall"])
+        world.prices.collect(WHO, intake.intake_id, sources=["coinhall"])
     world.prices.sources.enable(TENANT, "coinhall", enabled=True)
     world.bench.advance("25 h")
     world.bench.drain()
@@ -106,9 +106,9 @@ def test_an_address_inside_is_not_gone_to_where_it_is_allowed_no_more(world):
 
 def test_what_there_is_not_is_refused(world):
     with pytest.raises(NotFound):
-        world.prices.collect(TENANT, "nothing")
+        world.prices.collect(WHO, "nothing")
     with pytest.raises(Refused, match="no source"):
-        world.prices.collect(TENANT, world.intake().intake_id)
+        world.prices.collect(WHO, world.intake().intake_id)
 
 
 def test_every_intake_of_a_tenant_is_collected_for(world):
@@ -117,8 +117,8 @@ def test_every_intake_of_a_tenant_is_collected_for(world):
         world.intake(title)
     world.intake(tenant="globex")
 
-    assert world.prices.collect_all(TENANT) == 3
-    assert world.prices.collect_all(TENANT) == 0
+    assert world.prices.collect_all(WHO) == 3
+    assert world.prices.collect_all(WHO) == 0
 
 
 def test_a_collection_with_a_query_of_its_own_stands_and_keeps_nobody_else_waiting(world):
@@ -126,9 +126,9 @@ def test_a_collection_with_a_query_of_its_own_stands_and_keeps_nobody_else_waiti
     first = world.intake()
     for title in ("Quillan ducat", "Vantry sixpence"):
         world.intake(title)
-    (standing,) = world.prices.collect(TENANT, first.intake_id, query_params={"year": "1888"})
+    (standing,) = world.prices.collect(WHO, first.intake_id, query_params={"year": "1888"})
 
-    assert (standing.created, world.prices.collect_all(TENANT)) == (True, 2)
+    assert (standing.created, world.prices.collect_all(WHO)) == (True, 2)
 
 
 @pytest.mark.proves("CA-02")
@@ -162,7 +162,7 @@ def test_a_new_parser_asks_anew(world):
 def test_a_crash_at_any_moment_leaves_each_point_once_and_one_valuation(world, moment):
     world.source()
     intake = world.intake()
-    (made,) = world.prices.collect(TENANT, intake.intake_id)
+    (made,) = world.prices.collect(WHO, intake.intake_id)
 
     with world.bench.crash(world.prices.collect_task, **moment):
         world.bench.drain()
@@ -182,7 +182,7 @@ def test_a_run_that_goes_on_after_midnight_writes_what_the_day_before_has_seen(w
     world.page()
     intake = world.intake()
     world.answer("odd", listed(status="for_sale", sold_at=None))
-    world.prices.collect(TENANT, intake.intake_id)
+    world.prices.collect(WHO, intake.intake_id)
 
     with world.bench.crash(world.prices.collect_task, before="points"):
         world.bench.drain()
@@ -223,7 +223,7 @@ def test_a_source_is_asked_no_more_often_than_its_rate_allows(world):
     world.source(rate="1/min")
     for number in range(3):
         world.intake(attributes={"lot": str(number)})
-    world.prices.collect_all(TENANT)
+    world.prices.collect_all(WHO)
 
     counts = []
     for _ in range(3):
@@ -284,7 +284,7 @@ def test_five_failures_in_a_row_close_a_source_and_its_jobs_wait_without_burning
         world.intake(attributes={"lot": str(number)})
         world.answer_text("odd", "", code=503)
 
-    world.prices.collect_all(TENANT)
+    world.prices.collect_all(WHO)
     world.bench.drain()
 
     ((streak, paused),) = world.rows("select failure_streak, paused_until is not null from sources")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.apps.prices import NewIntake
-from penstock.errors import Conflict, InvalidValue, NotFound
+from haulwright.apps.prices import NewIntake
+from haulwright.errors import Conflict, InvalidValue, NotFound
 
 
 def test_an_intake_is_described_by_whatever_tells_it_from_others(prices):

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock.apps.prices.keys import KEY_VERSION, dedupe_key, listing_key
-from penstock.apps.prices.vocabulary import DocumentPoint, document_key
+from haulwright.apps.prices.compat import DocumentPoint, document_key
+from haulwright.apps.prices.keys import KEY_VERSION, dedupe_key, listing_key
 from tests.apps.prices.scenes import offer
 
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "keys.json").read_text("utf-8"))

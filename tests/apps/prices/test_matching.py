@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.apps.prices.intakes import Intake
-from penstock.apps.prices.matching import CONTRADICTED, STRONG_ENOUGH, match_strength
+from haulwright.apps.prices.intakes import Intake
+from haulwright.apps.prices.matching import CONTRADICTED, STRONG_ENOUGH, match_strength
 from tests.apps.prices.scenes import offer
 
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from penstock.apps.prices.offers import Unusable, read_offer
-from penstock.apps.prices.rules import Rules
+from haulwright.apps.prices.offers import Unusable, read_offer
+from haulwright.apps.prices.rules import Rules
 from tests.apps.prices.scenes import json_rules
 
 TODAY = "2026-09-01"

@@ -7,8 +7,8 @@ from itertools import permutations
 
 import pytest
 
-from penstock.apps.prices.points import Observed, put
-from penstock.engine.ids import new_id
+from haulwright.apps.prices.points import Observed, put
+from haulwright.engine.ids import new_id
 from tests.apps.prices.scenes import offer
 
 DAY = "2026-09-01"
@@ -99,7 +99,7 @@ def test_every_day_of_a_listing_is_kept_and_the_last_one_is_current(world, obser
 
 
 def test_every_observation_is_told_however_many_there_are(world, observe, monkeypatch):
-    monkeypatch.setattr("penstock.apps.prices.points.PAGE", 2)
+    monkeypatch.setattr("haulwright.apps.prices.points.PAGE", 2)
     for day in (3, 1, 2):
         observe(
             offer(external_id="a", price_type="ask"), offer(external_id="b", price_type="ask"), day=f"2026-09-0{day}"

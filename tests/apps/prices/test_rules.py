@@ -6,8 +6,8 @@ import copy
 
 import pytest
 
-from penstock.apps.prices.rules import Rules
-from penstock.errors import InvalidValue, NotFound
+from haulwright.apps.prices.rules import Rules
+from haulwright.errors import InvalidValue, NotFound
 from tests.apps.prices.scenes import json_rules
 
 BASE = "https://shop.example"
@@ -62,11 +62,11 @@ def test_a_mistake_is_refused_naming_its_place(rules, why):
 
 @pytest.mark.parametrize("nothing", [0, "0 s", False])
 def test_a_cache_of_no_time_keeps_nothing(nothing):
-    assert Rules.from_dict(changed(cache=nothing)).figures(3_600).cache_ttl_us == 0
+    assert Rules.from_dict(changed(cache=nothing)).source_limits(3_600).cache_ttl_us == 0
 
 
 def test_a_limit_that_is_false_is_none():
-    allowed = Rules.from_dict(changed(rate=False, concurrency=False, breaker=False)).figures(0)
+    allowed = Rules.from_dict(changed(rate=False, concurrency=False, breaker=False)).source_limits(0)
 
     assert (allowed.rate_count, allowed.concurrency, allowed.breaker_failures) == (None, None, None)
 
@@ -85,7 +85,7 @@ def test_what_is_no_toml_is_refused():
 
 @pytest.mark.parametrize("host", ["10.0.0.1", "[::1]", "169.254.169.254", "192.168.1.1:8080"])
 def test_a_private_address_is_refused_unless_somebody_named_it(world, host):
-    with pytest.raises(InvalidValue, match="PENSTOCK_PRICES_PRIVATE_HOSTS"):
+    with pytest.raises(InvalidValue, match="HAULWRIGHT_PRICES_PRIVATE_HOSTS"):
         world.prices.sources.put("acme", "inside", json_rules(f"http://{host}"))
 
     assert world.prices.sources.all("acme") == []

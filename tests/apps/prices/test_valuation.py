@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from penstock.apps.prices.valuation import Priced, valuate
+from haulwright.apps.prices.valuation import Priced, valuate
 
 
 def priced(*amounts, kind="sold", strength=100, currency="GBP", first=0):

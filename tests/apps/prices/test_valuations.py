@@ -6,9 +6,9 @@ import threading
 
 import pytest
 
-from penstock.apps.prices.points import Observed
-from penstock.apps.prices.valuations import record
-from penstock.engine.ids import new_id
+from haulwright.apps.prices.points import Observed
+from haulwright.apps.prices.valuations import record
+from haulwright.engine.ids import new_id
 from tests.apps.prices.scenes import TENANT, offer
 
 

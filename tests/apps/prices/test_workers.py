@@ -26,7 +26,7 @@ def test_twenty_jobs_and_two_workers_process_each_once_and_store_no_duplicate(ma
 
     verdict = judge(market)
     assert (verdict.wrong, verdict.jobs, verdict.losses) == ([], 20, 0)
-    assert market.rows("select sum(attempts), sum(fence) from penstock_history") == [(20, 20)]
+    assert market.rows("select sum(attempts), sum(fence) from haulwright_history") == [(20, 20)]
 
 
 @pytest.mark.crash

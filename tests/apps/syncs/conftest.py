@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from penstock import Penstock
-from penstock.apps.syncs.application import Syncs
-from penstock.sandbox import Sandbox
-from penstock.testing.bench import Bench
+from haulwright import Haulwright
+from haulwright.apps.syncs.application import Syncs
+from haulwright.sandbox import Sandbox
+from haulwright.testing.harness import Harness
 from tests.apps.syncs.scenes import World
 
 
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("penstock.sources.airbyte.client.LOOK_SECONDS", 0.01)
-    monkeypatch.setattr("penstock.sources.airbyte.client.LAG_SECONDS", 0.02)
+    monkeypatch.setattr("haulwright.sources.vendor.LOOK_SECONDS", 0.01)
+    monkeypatch.setattr("haulwright.sources.airbyte.client.LAG_SECONDS", 0.02)
 
 
 @pytest.fixture(autouse=True)
@@ -33,12 +33,12 @@ def database_url(made_database_url: str) -> str:
 
 
 @pytest.fixture
-def world(bench: Bench, sandbox: Sandbox) -> World:
+def world(bench: Harness, sandbox: Sandbox) -> World:
     return World.open(bench, sandbox)
 
 
 @pytest.fixture
-def app(world: World) -> Penstock:
+def app(world: World) -> Haulwright:
     return world.app
 
 

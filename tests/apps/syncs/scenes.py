@@ -8,23 +8,23 @@ from typing import Any
 
 import psycopg
 
-from penstock import Penstock
-from penstock.apps.syncs.application import Syncs
-from penstock.apps.syncs.connections import Connection, NewConnection
-from penstock.apps.syncs.credentials import Credentials
-from penstock.apps.syncs.limits import Limits
-from penstock.client.principal import Principal
-from penstock.engine.job import Job
-from penstock.engine.transitions import FINAL
-from penstock.events import Event
-from penstock.sandbox import Sandbox
-from penstock.settings import Settings
-from penstock.sources.http import Secret
-from penstock.stores import migrations
-from penstock.testing.bench import Bench
+from haulwright import Haulwright
+from haulwright.apps.syncs.application import Syncs
+from haulwright.apps.syncs.connections import NewConnection, SyncConnection
+from haulwright.apps.syncs.credentials import Credentials
+from haulwright.apps.syncs.settings import SyncSettings
+from haulwright.engine.job import Job
+from haulwright.engine.transitions import FINAL
+from haulwright.events import Event
+from haulwright.operations.principal import Principal
+from haulwright.sandbox import Sandbox
+from haulwright.settings import Settings
+from haulwright.sources.http import Secret
+from haulwright.stores import migrations
+from haulwright.testing.harness import Harness
 
-PACKAGE = "penstock.apps.syncs"
-QUICK = Limits.load(Settings.load({}), api_rate="1000000/min", api_burst=100_000, api_concurrency=100)
+PACKAGE = "haulwright.apps.syncs"
+QUICK = SyncSettings.load(Settings.load({}), api_rate="1000000/min", api_burst=100_000, api_concurrency=100)
 """The limits of syncs, without those of the API itself: a gate that is waited for takes real time."""
 SECRETS = {name: f"{name}-secret-0001" for name in ("shared", "own-acme", "own-globex")}
 
@@ -49,15 +49,15 @@ def opened(database_url: str) -> Any:
 class World:
     """What a test of syncs works with."""
 
-    bench: Bench
+    bench: Harness
     sandbox: Sandbox
-    app: Penstock
+    app: Haulwright
     syncs: Syncs
 
     @classmethod
-    def open(cls, bench: Bench, sandbox: Sandbox, limits: Limits = QUICK) -> World:
+    def open(cls, bench: Harness, sandbox: Sandbox, limits: SyncSettings = QUICK) -> World:
         """Syncs on a fresh app, on the database and clock of the bench, at the sandbox's Airbyte."""
-        app = Penstock()
+        app = Haulwright()
         syncs = Syncs(app, limits=limits, vault=vault, base_url=f"{sandbox.url}/airbyte/v1")
         migrations.migrate(bench.store.database, PACKAGE)
         bench.use(app)
@@ -68,14 +68,14 @@ class World:
         """The first workspace at Airbyte."""
         return next(iter(self.sandbox.airbyte.workspaces))
 
-    def connect(self, tenant: str = "acme", name: str = "shop", **said: Any) -> Connection:
+    def connect(self, tenant: str = "acme", name: str = "shop", **said: Any) -> SyncConnection:
         """A connection of a tenant that Airbyte has as well."""
         workspace = said.pop("workspace", self.workspace)
         at_airbyte = said.pop("status", "active")
         self.sandbox.airbyte.script(add={"name": f"{tenant} {name}", "workspace": workspace, "status": at_airbyte})
         words: dict[str, Any] = {"external_account_id": f"{tenant}-{name}", "workspace_id": workspace, **said}
         new = NewConnection(name, self.airbyte_id(tenant, name), **words)
-        return self.syncs.add(tenant, new)
+        return self.syncs.add(Principal.of_tenant(tenant), new)
 
     def airbyte_id(self, tenant: str = "acme", name: str = "shop") -> str:
         """What Airbyte calls a connection."""
@@ -84,7 +84,7 @@ class World:
 
     def dispatch(self, name: str = "shop", tenant: str = "acme", **how: Any) -> str:
         """Ask for a sync as the tenant, and return its job."""
-        return self.syncs.dispatch(name, Principal.of_tenant(tenant), **how)
+        return self.syncs.dispatch(Principal.of_tenant(tenant), name, **how)
 
     def go(self, length: str = "1 min", times: int = 1) -> None:
         """Do what is due, then let time pass, so many times; and do what is due then."""
@@ -106,7 +106,7 @@ class World:
 
     def events(self, job_id: str, name: str) -> list[Event]:
         """What happened to a job, by name."""
-        return [one for one in self.app.desk().timeline(job_id) if one.name == name]
+        return [one for one in self.app.operations().jobs.timeline(job_id).rows if one.name == name]
 
     def remote(self, tenant: str = "acme", name: str = "shop") -> list[Any]:
         """The runs that Airbyte has begun for a connection."""

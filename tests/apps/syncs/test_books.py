@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock.stores.books import book
-from penstock.stores.sqlite.connection import with_table
+from haulwright.stores.books import book
+from haulwright.stores.sqlite.connection import with_table
 from tests.apps.syncs.scenes import PACKAGE
 
 NOUNS = sorted(entry.name.removesuffix(".sql") for entry in (files(PACKAGE) / "sqlite" / "books").iterdir())

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.apps.syncs.application import Syncs
-from penstock.apps.syncs.connections import NewConnection
-from penstock.apps.syncs.credentials import from_environment
-from penstock.apps.syncs.errors import ActiveJobExists
-from penstock.apps.syncs.plans import HOUR_US
-from penstock.client.app import Penstock
-from penstock.engine.transitions import State
-from penstock.errors import Conflict, InvalidValue, NotFound
-from penstock.sources.airbyte import AirbyteRefused
+from haulwright.apps.syncs.application import Syncs
+from haulwright.apps.syncs.connections import NewConnection
+from haulwright.apps.syncs.credentials import from_environment
+from haulwright.apps.syncs.errors import ActiveJobExists
+from haulwright.apps.syncs.plans import HOUR_US
+from haulwright.client.app import Haulwright
+from haulwright.engine.transitions import State
+from haulwright.errors import Conflict, InvalidValue, NotFound
+from haulwright.operations.principal import Principal
+from haulwright.sources.airbyte import AirbyteRefused
 
 
 def test_a_connection_is_due_at_once_and_keeps_to_the_plan(world):
@@ -53,7 +54,7 @@ def test_what_cannot_work_is_refused_and_nothing_is_written(world):
 
     for changes, why in BAD:
         with pytest.raises(InvalidValue, match=why):
-            world.syncs.add("acme", NewConnection(**{**said, **changes}))
+            world.syncs.add(Principal.of_tenant("acme"), NewConnection(**{**said, **changes}))
 
     assert list(world.syncs.connections.all()) == []
 
@@ -61,10 +62,10 @@ def test_what_cannot_work_is_refused_and_nothing_is_written(world):
 def test_the_workspace_of_the_settings_is_taken_where_none_is_named(bench, monkeypatch):
     monkeypatch.setenv("AIRBYTE_WORKSPACE_ID", "the-workspace")
     monkeypatch.setenv("AIRBYTE_API_TOKEN", "token-of-mine")
-    syncs = Syncs(bench_app := Penstock())
+    syncs = Syncs(bench_app := Haulwright())
     bench.use(bench_app)
 
-    assert syncs.add("acme", NewConnection("c", "a", "shop-1")).workspace_id == "the-workspace"
+    assert syncs.add(Principal.of_tenant("acme"), NewConnection("c", "a", "shop-1")).workspace_id == "the-workspace"
 
 
 @pytest.mark.parametrize("tenant", ["acme", "globex"])
@@ -73,7 +74,7 @@ def test_a_connection_of_airbyte_belongs_to_one_tenant(world, tenant):
     again = NewConnection("other", world.airbyte_id(), "shop-1", world.workspace)
 
     with pytest.raises(Conflict, match="is in use"):
-        world.syncs.add(tenant, again)
+        world.syncs.add(Principal.of_tenant(tenant), again)
 
 
 def test_the_credential_of_one_tenant_is_no_other_tenants(world):
@@ -95,7 +96,7 @@ def test_airbyte_can_be_asked_whether_a_connection_is_as_it_was_told(world, stat
     new = NewConnection("shop", known, "shop-1", workspace or world.workspace)
 
     with pytest.raises(error):
-        world.syncs.add("acme", new, check=True)
+        world.syncs.add(Principal.of_tenant("acme"), new, check=True)
 
     assert world.syncs.connections.find("acme", "shop") is None
 
@@ -117,7 +118,7 @@ def test_a_connection_that_is_not_there_cannot_be_enabled(world):
 
 
 def test_more_connections_than_a_page_are_all_listed(world, monkeypatch):
-    monkeypatch.setattr("penstock.apps.syncs.connections.PAGE", 2)
+    monkeypatch.setattr("haulwright.apps.syncs.connections.PAGE", 2)
     for name in "abcde":
         world.connect(name=name)
     world.connect("globex", "z")
@@ -147,16 +148,16 @@ def test_a_removed_connection_is_synced_no_more_and_its_past_stays(world, syncs)
     job_id = world.dispatch()
     world.finish(job_id)
 
-    assert syncs.remove("acme", "shop", actor="ada") is None
+    assert syncs.remove(Principal.of_tenant("acme", "ada"), "shop") is None
 
     world.go("25 h")
     assert len(world.remote()) == 1
     assert list(syncs.connections.all("acme")) == []
     assert syncs.stats.job("acme", job_id)["status"] == "success"
     (told,) = syncs.app.store.events.latest(name="connection.removed")
-    assert (told.actor, told.data["connector_id"]) == ("ada", "shop")
+    assert (told.actor, told.data["connector_id"]) == ("tenant:ada", "shop")
     with pytest.raises(NotFound):
-        syncs.remove("acme", "shop")
+        syncs.remove(Principal.of_tenant("acme"), "shop")
     world.connect(name="shop again", external_account_id="acme-shop")
 
 
@@ -165,7 +166,7 @@ def test_a_connection_with_an_active_sync_is_not_removed(world, syncs):
     job_id = world.dispatch()
 
     with pytest.raises(ActiveJobExists) as refusal:
-        syncs.remove("acme", "shop")
+        syncs.remove(Principal.of_tenant("acme"), "shop")
 
     assert (refusal.value.job_id, "--cancel" in refusal.value.hint) == (job_id, True)
     assert world.finish(job_id).state is State.SUCCEEDED
@@ -180,7 +181,7 @@ def test_a_connection_is_removed_with_its_active_sync_where_that_is_wanted(world
     if under_way:
         world.bench.drain()
 
-    assert syncs.remove("acme", "shop", cancel=True) == job_id
+    assert syncs.remove(Principal.of_tenant("acme"), "shop", cancel=True) == job_id
     world.go("1 min", times=3)
 
     assert world.job(job_id).state is State.CANCELLED

@@ -8,12 +8,12 @@ from itertools import pairwise
 
 import pytest
 
-from penstock.apps.syncs.errors import ActiveJobExists, TooSoon
-from penstock.apps.syncs.vocabulary import JobDispatcher
-from penstock.client.principal import Principal
-from penstock.clock import SECOND
-from penstock.engine.transitions import State
-from penstock.errors import Forbidden, InvalidValue, NotFound, PenstockError
+from haulwright.apps.syncs.compat import JobDispatcher
+from haulwright.apps.syncs.errors import ActiveJobExists, TooSoon
+from haulwright.clock import SECOND
+from haulwright.engine.transitions import State
+from haulwright.errors import Forbidden, HaulwrightError, InvalidValue, NotFound
+from haulwright.operations.principal import Principal
 from tests.apps.syncs.scenes import opened, support
 
 
@@ -79,7 +79,7 @@ def test_a_dispatch_on_the_callers_connection_counts_for_the_cadence(world, app,
 
 
 def test_more_due_connections_than_a_page_are_dispatched_by_one_slot(world, monkeypatch):
-    monkeypatch.setattr("penstock.apps.syncs.dispatch.PAGE", 2)
+    monkeypatch.setattr("haulwright.apps.syncs.dispatch.PAGE", 2)
     for name in "abcde":
         world.connect(name=name)
 
@@ -107,7 +107,7 @@ def test_of_dispatches_that_race_exactly_one_makes_a_job(world):
     def race(_):
         try:
             return world.dispatch()
-        except PenstockError as error:
+        except HaulwrightError as error:
             return error
 
     with ThreadPoolExecutor(4) as crowd:
@@ -138,7 +138,7 @@ def test_a_tenant_cannot_sync_more_often_than_its_plan_and_support_can(world):
 
     with pytest.raises(TooSoon, match="The plan free allows the next sync of shop in 1 day"):
         world.dispatch()
-    by_support = world.syncs.dispatch("shop", support(), correlation_id="ticket-4711")
+    by_support = world.syncs.dispatch(support(), "shop", correlation_id="ticket-4711")
 
     assert world.job(by_support).correlation_id == "ticket-4711"
     assert world.finish(by_support).state is State.SUCCEEDED
@@ -166,7 +166,7 @@ def test_what_does_not_fit_the_connection_is_refused(world):
     with pytest.raises(InvalidValue, match="is disabled"):
         world.dispatch()
     with pytest.raises(Forbidden, match="for one tenant"):
-        world.syncs.dispatch("shop", Principal.admin("root"))
+        world.syncs.dispatch(Principal.admin("root"), "shop")
 
 
 def test_a_sync_that_takes_longer_than_its_interval_is_followed_by_the_next_as_soon_as_it_ends(world):
@@ -181,7 +181,7 @@ def test_a_sync_that_takes_longer_than_its_interval_is_followed_by_the_next_as_s
 
 
 def test_runs_that_were_settled_long_ago_are_forgotten(world, monkeypatch):
-    monkeypatch.setattr("penstock.apps.syncs.dispatch.KEEP_RUNS_US", 3600 * SECOND)
+    monkeypatch.setattr("haulwright.apps.syncs.dispatch.KEEP_RUNS_US", 3600 * SECOND)
     world.connect()
     world.finish(world.dispatch())
     assert world.rows("select count(*) from syncs_runs") == [(1,)]

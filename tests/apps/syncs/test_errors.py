@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.apps.syncs.errors import CODES, code_of, in_our_words
-from penstock.engine.transitions import State
-from penstock.errors import LeaseLost, Retryable
-from penstock.sources.airbyte import CLASSES
-from penstock.sources.http import NotSent, OutcomeUnknown
+from haulwright.apps.syncs.errors import CODES, code_of, in_our_words
+from haulwright.engine.transitions import State
+from haulwright.errors import LeaseLost, Retryable
+from haulwright.sources.airbyte import CLASSES
+from haulwright.sources.http import NotSent, OutcomeUnknown
 
 JOBS = "/airbyte/v1/jobs"
 

@@ -7,15 +7,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from penstock.apps.syncs.application import Syncs
-from penstock.apps.syncs.connections import Connections
-from penstock.apps.syncs.runs import Runs
-from penstock.apps.syncs.stats import Stats
-from penstock.apps.syncs.vocabulary import JobDispatcher
-from penstock.client.principal import Principal
-from penstock.engine.ids import new_id
-from penstock.engine.transitions import State
-from penstock.errors import NotFound, PenstockError
+from haulwright.apps.syncs.application import Syncs
+from haulwright.apps.syncs.compat import JobDispatcher
+from haulwright.apps.syncs.connections import Connections
+from haulwright.apps.syncs.runs import Runs
+from haulwright.apps.syncs.stats import Stats
+from haulwright.engine.ids import new_id
+from haulwright.engine.transitions import State
+from haulwright.errors import HaulwrightError, NotFound
+from haulwright.operations.principal import Principal
+from tests.apps.principals import GLOBEX
 from tests.apps.syncs.scenes import support
 
 
@@ -72,16 +73,23 @@ ASKED = {
     "connections.enable": lambda syncs, it: syncs.connections.enable("globex", it.connector, enabled=False, actor="x"),
     "connections.all": lambda syncs, _: list(syncs.connections.all("globex")),
     "connections.plan": lambda syncs, _: syncs.connections.plan("globex").name,
-    "connections.remove": lambda syncs, it: syncs.remove("globex", it.connector, cancel=True),
-    "remove": lambda syncs, it: syncs.remove("globex", it.connector),
-    "dispatch": lambda syncs, it: syncs.dispatch(it.connector, support("globex")),
-    "requeue": lambda syncs, it: syncs.requeue(it.letter, support("globex")),
+    "connections.remove": lambda syncs, it: syncs.remove(GLOBEX, it.connector, cancel=True),
+    "get_plan": lambda syncs, _: syncs.get_plan(GLOBEX).name,
+    "enable": lambda syncs, it: syncs.enable(GLOBEX, it.connector, enabled=False),
+    "list_connections": lambda syncs, _: list(syncs.list_connections(GLOBEX)),
+    "find_connection": lambda syncs, it: syncs.find_connection(GLOBEX, it.connector),
+    "list_jobs": lambda syncs, it: syncs.list_jobs(GLOBEX, connector_id=it.connector),
+    "get_job": lambda syncs, it: syncs.get_job(GLOBEX, it.job),
+    "get_stats": lambda syncs, _: [row for rows in syncs.get_stats(GLOBEX).values() for row in rows],
+    "remove": lambda syncs, it: syncs.remove(GLOBEX, it.connector),
+    "dispatch": lambda syncs, it: syncs.dispatch(support("globex"), it.connector),
+    "requeue": lambda syncs, it: syncs.requeue(support("globex"), it.letter),
     "stats.all": lambda syncs, _: [row for rows in syncs.stats.all("globex").values() for row in rows],
     "stats.job": lambda syncs, it: syncs.stats.job("globex", it.job),
     "stats.jobs": lambda syncs, it: syncs.stats.jobs("globex", connector_id=it.connector),
     "runs.last": lambda syncs, it: syncs.runs.last("globex", it.job_key),
 }
-NOBODYS = {"add", "poll_of", "on", "connections.add", "connections.set_plan", "runs.watched"}
+NOBODYS = {"add", "on", "set_plan", "connections.add", "connections.set_plan", "runs.watched"}
 """These make something new, or are the system's own."""
 WORDS = {
     "dispatch": lambda words, it: words.dispatch(it.connector),
@@ -109,7 +117,7 @@ def heard(ask, about):
     """What a caller hears, with the names taken out of it."""
     try:
         return ask(about)
-    except PenstockError as error:
+    except HaulwrightError as error:
         told = f"{type(error).__name__}: {error}"
         for value in vars(about).values():
             told = told.replace(value, "ID")
@@ -117,7 +125,7 @@ def heard(ask, about):
 
 
 def everything(world):
-    tables = ("syncs_connections", "syncs_runs", "syncs_tenants", "penstock_jobs", "penstock_history")
+    tables = ("syncs_connections", "syncs_runs", "syncs_tenants", "haulwright_jobs", "haulwright_history")
     return {name: sorted(map(repr, world.rows(f"select * from {name}"))) for name in tables}  # noqa: S608 - ours
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.apps.syncs.plans import HOUR_US, PLANS, plan_named
-from penstock.errors import InvalidValue
+from haulwright.apps.syncs.plans import HOUR_US, PLANS, plan_named
+from haulwright.errors import InvalidValue
 
 
 @pytest.mark.proves("PL-01")

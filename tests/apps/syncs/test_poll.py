@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.engine.transitions import State
+from haulwright.engine.transitions import State
 
 JOBS = "/airbyte/v1/jobs"
 
@@ -92,7 +92,7 @@ def test_a_poll_that_is_lost_is_begun_again_by_the_next_dispatch(world):
     job_id = world.dispatch()
     world.bench.drain()
     (poll,) = world.bench.all_enqueued(world.syncs.poll_task)
-    world.app.desk().cancel(poll.id)
+    world.app.operations().jobs.cancel(poll.id)
 
     world.go("5 min", times=3)
 
@@ -101,7 +101,7 @@ def test_a_poll_that_is_lost_is_begun_again_by_the_next_dispatch(world):
 
 def test_a_sync_that_nobody_polls_looks_for_itself(world, monkeypatch):
     monkeypatch.setattr(world.syncs._dispatch, "_watch", lambda _tx: 0)
-    monkeypatch.setattr(world.syncs, "poll_of", lambda *_: world.syncs.dispatch_task.call())
+    monkeypatch.setattr(world.syncs._polls, "of", lambda *_: world.syncs.dispatch_task.call())
     world.connect()
     world.sandbox.airbyte.script(duration_seconds=600)
 

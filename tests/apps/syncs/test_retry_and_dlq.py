@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from penstock.apps.syncs.credentials import Credentials
-from penstock.client.principal import Principal
-from penstock.engine.transitions import State
-from penstock.errors import AlreadyRequeued, Conflict, Forbidden, NotFound
-from penstock.sources.http import Secret
+from haulwright.apps.syncs.credentials import Credentials
+from haulwright.engine.transitions import State
+from haulwright.errors import AlreadyRequeued, Conflict, Forbidden, NotFound
+from haulwright.operations.principal import Principal
+from haulwright.sources.http import Secret
 from tests.apps.syncs.scenes import QUICK, SECRETS, World, support
 
 JOBS = "/airbyte/v1/jobs"
@@ -156,7 +156,7 @@ def test_a_requeue_makes_a_new_linked_job_that_carries_the_ticket(world):
     letter = a_dead_letter(world)
     world.sandbox.airbyte.tokens.revoked.clear()
 
-    made = world.syncs.requeue(letter, support(), correlation_id="ticket-4711")
+    made = world.syncs.requeue(support(), letter, correlation_id="ticket-4711")
     job = world.finish(made.id)
 
     assert (job.state, job.requeued_from, job.correlation_id) == (State.SUCCEEDED, letter, "ticket-4711")
@@ -170,7 +170,7 @@ def test_a_tenant_cannot_requeue(world, who):
     letter = a_dead_letter(world)
 
     with pytest.raises(Forbidden):
-        world.syncs.requeue(letter, who)
+        world.syncs.requeue(who, letter)
 
     assert world.job(letter).requeued_to is None
 
@@ -179,7 +179,7 @@ def test_support_for_one_tenant_does_not_see_the_dead_letters_of_another(world):
     letter = a_dead_letter(world)
 
     with pytest.raises(NotFound):
-        world.syncs.requeue(letter, support("globex"))
+        world.syncs.requeue(support("globex"), letter)
 
 
 def test_the_dead_letter_of_something_else_is_no_sync(world, app):
@@ -191,21 +191,21 @@ def test_the_dead_letter_of_something_else_is_no_sync(world, app):
     world.bench.drain()
 
     with pytest.raises(NotFound):
-        world.syncs.requeue(letter, support())
+        world.syncs.requeue(support(), letter)
 
 
 def test_a_dead_letter_is_requeued_once_and_not_beside_an_active_sync(world):
     letter = a_dead_letter(world)
     world.sandbox.airbyte.tokens.revoked.clear()
-    active = world.syncs.dispatch("shop", support())
+    active = world.syncs.dispatch(support(), "shop")
     with pytest.raises(Conflict, match=active):
-        world.syncs.requeue(letter, support())
+        world.syncs.requeue(support(), letter)
     world.finish(active)
 
-    world.syncs.requeue(letter, support())
+    world.syncs.requeue(support(), letter)
 
     with pytest.raises(AlreadyRequeued):
-        world.syncs.requeue(letter, support())
+        world.syncs.requeue(support(), letter)
 
 
 def test_the_successor_of_a_dead_letter_takes_over_the_run_that_goes_on(bench, sandbox):
@@ -215,14 +215,14 @@ def test_the_successor_of_a_dead_letter_takes_over_the_run_that_goes_on(bench, s
     job_id = world.dispatch()
     world.bench.drain()
     for _ in range(6):
-        world.app.desk().retry(job_id)
+        world.app.operations().jobs.retry(job_id)
         with bench.crash(world.syncs.sync_task, after="claim"):
             bench.drain()
         bench.advance("10 min")
         bench.drain(limit=0)
     assert (world.job(job_id).state, world.job(job_id).reason) == (State.DEAD, "lease_exhausted")
 
-    made = world.syncs.requeue(job_id, support())
+    made = world.syncs.requeue(support(), job_id)
     job = world.finish(made.id, "20 min")
 
     assert (job.state, len(world.remote())) == (State.SUCCEEDED, 1)

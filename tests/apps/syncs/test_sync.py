@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import pytest
 
-from penstock.clock import SECOND
-from penstock.engine.transitions import State
+from haulwright.clock import SECOND
+from haulwright.engine.transitions import State
 from tests.apps.syncs.scenes import QUICK, World, support
 
 JOBS = "/airbyte/v1/jobs"
@@ -135,7 +135,7 @@ def test_a_run_that_somebody_else_had_is_not_taken_for_a_sync_that_never_began(w
     world.bench.advance("1 h")
     world.sandbox.faults.add(path=JOBS, method="POST", **fault)
 
-    job = world.finish(world.syncs.dispatch("shop", support()))
+    job = world.finish(world.syncs.dispatch(support(), "shop"))
 
     _first, _theirs, ours = world.remote()
     assert (job.state, json.loads(job.result)["run_id"]) == (State.SUCCEEDED, str(ours.id))
@@ -195,7 +195,7 @@ def test_a_cancelled_job_stops_the_sync_at_airbyte(world):
     job_id = world.dispatch()
     world.go("1 min")
 
-    world.app.desk(support()).cancel(job_id, "the shop is closed")
+    world.app.operations(support()).jobs.cancel(job_id, "the shop is closed")
     world.go("1 min")
 
     assert world.job(job_id).state is State.CANCELLED
@@ -225,7 +225,7 @@ def test_triggers_of_a_connection_are_a_minute_apart_whoever_asks(bench, sandbox
     world.connect()
     sandbox.airbyte.script(duration_seconds=1, times=None)
     for _ in range(3):
-        job_id = world.syncs.dispatch("shop", support())
+        job_id = world.syncs.dispatch(support(), "shop")
         world.finish(job_id, "5 s")
 
     starts = [run.started for run in world.remote()]
@@ -263,6 +263,6 @@ def test_no_secret_is_written_down(world):
     world.finish(world.dispatch())
 
     tables = ("jobs", "history", "events", "effects", "sources", "traffic")
-    written = [str(world.rows(f"select * from penstock_{name}")) for name in tables]  # noqa: S608 - from above
+    written = [str(world.rows(f"select * from haulwright_{name}")) for name in tables]  # noqa: S608 - from above
     written.append(str(world.rows("select * from syncs_connections")))
     assert "own-acme-secret" not in "".join(written)

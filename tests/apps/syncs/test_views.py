@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.engine.transitions import State
+from haulwright.engine.transitions import State
 from tests.apps.syncs.scenes import support
 
 STUCK = {
@@ -49,7 +49,7 @@ def test_a_dead_letter_that_was_requeued_waits_for_nobody(world):
     letter = world.dispatch()
     world.finish(letter)
 
-    world.syncs.requeue(letter, support())
+    world.syncs.requeue(support(), letter)
 
     assert world.syncs.stats.all()["dead_letters"] == []
 

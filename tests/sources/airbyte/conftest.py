@@ -8,22 +8,22 @@ from typing import Any
 
 import pytest
 
-from penstock.sandbox import Clock, Sandbox
-from penstock.sources.airbyte import Airbyte
-from penstock.sources.http import Http, Policy
+from haulwright.sandbox import Sandbox, SandboxClock
+from haulwright.sources.airbyte import Airbyte
+from haulwright.sources.http import Http, Policy
 
 NOON = 1_790_856_000.0
 
 
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("penstock.sources.airbyte.client.LOOK_SECONDS", 0.01)
-    monkeypatch.setattr("penstock.sources.airbyte.client.LAG_SECONDS", 0.1)
+    monkeypatch.setattr("haulwright.sources.vendor.LOOK_SECONDS", 0.01)
+    monkeypatch.setattr("haulwright.sources.airbyte.client.LAG_SECONDS", 0.1)
 
 
 @pytest.fixture
 def sandbox() -> Iterator[Sandbox]:
-    with Sandbox(seed=7, clock=Clock.standing(NOON)) as sandbox:
+    with Sandbox(seed=7, clock=SandboxClock.standing(NOON)) as sandbox:
         yield sandbox
 
 

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from penstock.errors import AuthFailed, Permanent, Retryable, Throttled
-from penstock.sources.airbyte import CLASSES, AirbyteError, error_class
-from penstock.sources.http import NotSent
+from haulwright.errors import AuthFailed, Permanent, Retryable, Throttled
+from haulwright.sources.airbyte import CLASSES, AirbyteError, error_class
+from haulwright.sources.http import NotSent
 
 ERRORS = "https://reference.airbyte.com/reference/errors"
 TABLE = [

@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from penstock.sources.airbyte import AirbyteRefused, AirbyteUnavailable, SyncJob, iso_duration, offset_date_time
-from penstock.sources.airbyte import client as airbyte_client
+from haulwright.sources import vendor
+from haulwright.sources.airbyte import AirbyteRefused, AirbyteUnavailable, SyncJob, iso_duration
+from haulwright.sources.airbyte import client as airbyte_client
 
 JOBS = "/airbyte/v1/jobs"
 
@@ -113,7 +114,7 @@ def test_a_connection_says_whether_it_can_be_synced_and_who_else_starts_it(airby
     ],
 )
 def test_a_moment_may_lack_its_seconds(text, moment):
-    assert offset_date_time(text) == moment
+    assert vendor.moment(text) == moment
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
-from penstock import Context, Retry
-from penstock.client.principal import Principal
-from penstock.engine.transitions import State
-from penstock.errors import AuthFailed, Throttled
-from penstock.sources.airbyte import Airbyte
-from penstock.sources.http import Policy, Secret
+from haulwright import Context, Retry
+from haulwright.engine.transitions import State
+from haulwright.errors import AuthFailed, Throttled
+from haulwright.operations.principal import Principal
+from haulwright.sources.airbyte import Airbyte
+from haulwright.sources.http import Policy, Secret
 
 JOBS = "/airbyte/v1/jobs"
 TOKENS = "/airbyte/v1/applications/token"
@@ -140,7 +140,7 @@ def test_a_connection_that_is_disabled_buries_the_job_and_says_so(app, outside, 
     assert (row.state, row.reason, row.error_code) == (State.DEAD, "permanent", "airbyte_refused")
     assert status in row.error_message
     assert (outside.books.count(path=JOBS, method="POST"), outside.airbyte.jobs()) == (1, [])
-    assert app.desk(Principal.admin("root")).why(handle.id).code == "dead"
+    assert app.operations(Principal.admin("root")).jobs.why(handle.id).code == "dead"
 
 
 def test_a_locked_connection_is_tried_again_within_the_budget(outside, connection, run):

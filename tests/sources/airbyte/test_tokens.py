@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from penstock.sources.airbyte import Airbyte, AirbyteAuthFailed, AirbyteUnavailable
-from penstock.sources.http import Secret
+from haulwright.sources.airbyte import Airbyte, AirbyteAuthFailed, AirbyteUnavailable
+from haulwright.sources.http import Secret
 
 TOKENS = "/airbyte/v1/applications/token"
 JOBS = "/airbyte/v1/jobs"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.sources.airbyte import AirbyteBusy, AirbyteRefused, AirbyteUnavailable, error_class
-from penstock.sources.http import OutcomeUnknown
+from haulwright.sources.airbyte import AirbyteBusy, AirbyteRefused, AirbyteUnavailable, error_class
+from haulwright.sources.http import OutcomeUnknown
 
 JOBS = "/airbyte/v1/jobs"
 LOST = [

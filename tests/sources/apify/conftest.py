@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from penstock.sandbox import Clock, Sandbox
-from penstock.sources.apify import Apify
-from penstock.sources.http import Http, Policy
+from haulwright.sandbox import Sandbox, SandboxClock
+from haulwright.sources.apify import Apify
+from haulwright.sources.http import Http, Policy
 
 NOON = 1_790_856_000.0
 """1 October 2026, 12:00 UTC."""
@@ -18,7 +18,7 @@ NOON = 1_790_856_000.0
 
 @pytest.fixture
 def sandbox() -> Iterator[Sandbox]:
-    with Sandbox(seed=7, clock=Clock.standing(NOON)) as sandbox:
+    with Sandbox(seed=7, clock=SandboxClock.standing(NOON)) as sandbox:
         sandbox.apify.longest_wait_seconds = 0.05
         yield sandbox
 

@@ -7,14 +7,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from penstock import Context, Penstock, Retry
-from penstock.errors import Throttled
-from penstock.sources.apify import Apify, Order
-from penstock.sources.http import Http
-from penstock.testing.bench import Bench
+from haulwright import Context, Haulwright, Retry
+from haulwright.errors import Throttled
+from haulwright.sources.apify import Apify, Order
+from haulwright.sources.http import Http
+from haulwright.testing.harness import Harness
 
 ACTOR = "apify~instagram-post-scraper"
-app = Penstock()
+app = Haulwright()
 accounts: list[tuple[Http, Apify]] = []
 STARTS = "/apify/v2/actors/*/runs"
 
@@ -35,7 +35,7 @@ async def scrape(ctx: Context, actor: str, since: float) -> str:
 @pytest.fixture
 def bench(http, apify, database_url, tmp_path):
     accounts.append((http, apify))
-    with closing(Bench(database_url, tmp_path)) as bench:
+    with closing(Harness(database_url, tmp_path)) as bench:
         bench.use(app)
         yield bench
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from penstock.errors import AuthFailed, Permanent, Retryable, Throttled
-from penstock.sources.apify import (
+from haulwright.errors import AuthFailed, Permanent, Retryable, Throttled
+from haulwright.sources.apify import (
     Apify,
     ApifyAuthFailed,
     ApifyBilling,

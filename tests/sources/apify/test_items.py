@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.sources.apify import Apify, ApifyUnavailable
-from penstock.sources.http import Http, Limits, Policy, TooLarge
+from haulwright.sources.apify import Apify, ApifyUnavailable
+from haulwright.sources.http import Http, Limits, Policy, TooLarge
 
 ACTOR = "apify~instagram-post-scraper"
 INPUT = {"username": ["acme"], "resultsLimit": 8}

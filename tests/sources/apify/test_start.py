@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from penstock.errors import InvalidValue
-from penstock.sources.apify import ApifyUnavailable, Order, RunOptions, input_hash, matching
-from penstock.sources.http import OutcomeUnknown
+from haulwright.errors import InvalidValue
+from haulwright.sources.apify import ApifyUnavailable, Order, RunOptions, input_hash, matching
+from haulwright.sources.http import OutcomeUnknown
 
 ACTOR = "apify~instagram-post-scraper"
 INPUT = {"username": ["acme"], "resultsLimit": 8}
@@ -97,7 +97,7 @@ def test_a_run_from_before_the_order_is_not_adopted(apify, sandbox):
     ids=["the list lags behind", "the input lags behind"],
 )
 def test_a_run_that_is_not_visible_yet_is_looked_for_again(apify, sandbox, lag, monkeypatch):
-    monkeypatch.setattr("penstock.sources.apify.client.LOOK_SECONDS", 0.01)
+    monkeypatch.setattr("haulwright.sources.vendor.LOOK_SECONDS", 0.01)
     begun = apify.start(ACTOR, INPUT, marker="job-1")
     sandbox.faults.add("status", **lag)
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from penstock.errors import WrongDoor
-from penstock.sources.apify import ApifyNotFound, ApifyTimeoutError, ApifyUnavailable
+from haulwright.errors import BlockingCall
+from haulwright.sources.apify import ApifyNotFound, ApifyTimeoutError, ApifyUnavailable
 
 ACTOR = "apify~instagram-post-scraper"
 INPUT = {"username": ["acme"], "resultsLimit": 8}
@@ -16,8 +16,8 @@ RUN = "/apify/v2/actor-runs/*"
 
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch):
-    monkeypatch.setattr("penstock.sources.apify.client.LOOK_SECONDS", 0.01)
-    monkeypatch.setattr("penstock.sources.apify.errors.BUSY_SECONDS", 0.01)
+    monkeypatch.setattr("haulwright.sources.apify.client.LOOK_SECONDS", 0.01)
+    monkeypatch.setattr("haulwright.sources.apify.errors.BUSY_SECONDS", 0.01)
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_a_run_that_was_just_started_may_be_missing_for_a_moment(apify, sandbox,
 
 
 def test_a_run_that_stays_missing_is_not_there(apify, monkeypatch):
-    monkeypatch.setattr("penstock.sources.apify.client.FRESH_SECONDS", 0.03)
+    monkeypatch.setattr("haulwright.sources.apify.client.FRESH_SECONDS", 0.03)
 
     with pytest.raises(ApifyNotFound):
         apify.wait_step("no-such-run", 0)
@@ -117,5 +117,5 @@ def test_a_plain_door_on_the_event_loop_says_what_to_write(awaited, apify):
     async def on_the_loop():
         apify.wait_step("run")
 
-    with pytest.raises(WrongDoor, match="await await_step"):
+    with pytest.raises(BlockingCall, match="await await_step"):
         awaited(on_the_loop())

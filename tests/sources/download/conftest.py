@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from penstock.sandbox import Clock, Sandbox
-from penstock.sources.download import Downloaded, download
-from penstock.sources.http import Http, Policy
+from haulwright.sandbox import Sandbox, SandboxClock
+from haulwright.sources.download import Downloaded, download
+from haulwright.sources.http import Http, Policy
 
 NOON = 1_790_856_000.0
 SIZE = 500_000
@@ -21,7 +21,7 @@ Fetch = Callable[..., Downloaded]
 
 @pytest.fixture
 def sandbox() -> Iterator[Sandbox]:
-    with Sandbox(seed=7, clock=Clock.standing(NOON)) as sandbox:
+    with Sandbox(seed=7, clock=SandboxClock.standing(NOON)) as sandbox:
         yield sandbox
 
 

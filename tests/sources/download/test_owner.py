@@ -8,9 +8,9 @@ from contextlib import ExitStack
 
 import pytest
 
-from penstock.errors import Retryable
-from penstock.sources.download import DiskFull, TakenOver, download, orphans, remove_orphans
-from penstock.sources.download.parts import Owner, Part, Record, take
+from haulwright.errors import Retryable
+from haulwright.sources.download import DiskFull, TakenOver, download, orphans, remove_orphans
+from haulwright.sources.download.parts import Owner, Part, Record, take
 
 WHAT = "https://files.example/a.bin"
 RECORD = Record(WHAT, "job", validator='"v1"', total=10)

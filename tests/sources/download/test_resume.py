@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from penstock.errors import Retryable
-from penstock.sources.download import Corrupt, adownload, parts
-from penstock.sources.download import fetch as fetching
+from haulwright.errors import Retryable
+from haulwright.sources.download import Corrupt, adownload, parts
+from haulwright.sources.download import fetch as fetching
 
 CUT = 300_000
 

@@ -6,9 +6,9 @@ import hashlib
 
 import pytest
 
-from penstock.errors import AuthFailed, InvalidValue, Permanent, Retryable
-from penstock.sources.download import Corrupt, adownload, content_path, look
-from penstock.sources.http import Limits, TooLarge
+from haulwright.errors import AuthFailed, InvalidValue, Permanent, Retryable
+from haulwright.sources.download import Corrupt, adownload, content_path, look
+from haulwright.sources.http import Limits, TooLarge
 
 
 def test_a_file_lands_where_its_content_says(fetch, tmp_path, sha256, left):

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from penstock.clock import SECOND, SettableClock
-from penstock.sandbox import Clock, Sandbox
-from penstock.sources.http import Http, Limits, Policy
+from haulwright.clock import SECOND, SettableClock
+from haulwright.sandbox import Sandbox, SandboxClock
+from haulwright.sources.http import Http, Limits, Policy
 from tests.sources.http.governors import Gate, Memory
 from tests.sources.http.servers import Answer, Server
 
@@ -50,7 +50,7 @@ def serve() -> Iterator[Callable[..., Server]]:
 
 @pytest.fixture
 def sandbox() -> Iterator[Sandbox]:
-    with Sandbox(seed=7, clock=Clock.standing(NOON)) as sandbox:
+    with Sandbox(seed=7, clock=SandboxClock.standing(NOON)) as sandbox:
         yield sandbox
 
 

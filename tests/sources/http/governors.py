@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from penstock.sources.http import Stored, Verdict
+from haulwright.sources.http import CacheEntry, Verdict
 
 
 @dataclass
@@ -36,12 +36,12 @@ class Gate:
 class Memory:
     """Keeps answers for the length of a test."""
 
-    kept: dict[str, Stored] = field(default_factory=dict)
+    kept: dict[str, CacheEntry] = field(default_factory=dict)
 
-    async def load(self, key: str) -> Stored | None:
+    async def load(self, key: str) -> CacheEntry | None:
         return self.kept.get(key)
 
-    async def save(self, key: str, stored: Stored) -> None:
+    async def save(self, key: str, stored: CacheEntry) -> None:
         self.kept[key] = stored
 
     async def forget(self, key: str) -> None:

@@ -6,8 +6,8 @@ from email.utils import formatdate
 
 import pytest
 
-from penstock.errors import InvalidValue
-from penstock.sources.http import Limits, NotSent, OutcomeUnknown, Secret, ServerFailed
+from haulwright.errors import InvalidValue
+from haulwright.sources.http import Limits, NotSent, OutcomeUnknown, Secret, ServerFailed
 from tests.sources.http.servers import respond
 
 NOON = 1_790_856_000

@@ -7,9 +7,9 @@ import threading
 
 import pytest
 
-from penstock.client.arguments import Values
-from penstock.errors import InvalidValue, WrongDoor
-from penstock.sources.http import Http, Policy, Reply
+from haulwright.client.arguments import Values
+from haulwright.errors import BlockingCall, InvalidValue
+from haulwright.sources.http import Http, Policy, Reply
 from tests.sources.http.governors import Gate
 from tests.sources.http.servers import respond
 
@@ -51,7 +51,7 @@ def test_a_plain_door_on_the_event_loop_is_refused_with_the_right_one(http):
     async def mistaken() -> None:
         http.get("http://shop.example/")
 
-    with pytest.raises(WrongDoor, match=r"await http\.aget"):
+    with pytest.raises(BlockingCall, match=r"await http\.aget"):
         asyncio.run(mistaken())
 
 

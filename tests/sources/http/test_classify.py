@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.errors import AuthFailed, Permanent, Retryable, Throttled
-from penstock.sources.http import Credential, Limits, NotSent, OutcomeUnknown, Rejected, Secret, ServerFailed
+from haulwright.errors import AuthFailed, Permanent, Retryable, Throttled
+from haulwright.sources.http import Credential, Limits, NotSent, OutcomeUnknown, Rejected, Secret, ServerFailed
 from tests.sources.http.servers import respond
 
 

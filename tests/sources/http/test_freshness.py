@@ -4,15 +4,15 @@ from email.utils import formatdate
 
 import pytest
 
-from penstock.sources.http import freshness
-from penstock.sources.http.store import Stored
+from haulwright.sources.http import freshness
+from haulwright.sources.http.cache_store import CacheEntry
 
 MADE = 1_790_856_000.0
 
 
 def stored(**headers):
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Stored(200, {"date": formatdate(MADE, usegmt=True)} | named, b"", "", MADE, MADE, 0, 0)
+    return CacheEntry(200, {"date": formatdate(MADE, usegmt=True)} | named, b"", "", MADE, MADE, 0, 0)
 
 
 def at(seconds):

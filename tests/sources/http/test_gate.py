@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from penstock.errors import PenstockError, Throttled
-from penstock.sources.http import Blocked, Limits, Policy
+from haulwright.errors import HaulwrightError, Throttled
+from haulwright.sources.http import Blocked, Limits, Policy
 from tests.sources.http.servers import respond
 
 
@@ -80,7 +80,7 @@ def hang_up(connection, _request):
 def test_the_gate_is_left_exactly_once_however_a_call_ends(client, gate, serve, answer, outcome):
     http = client(gate=gate, limits=Limits(total=5, body_bytes=1000))
 
-    with pytest.raises(PenstockError):
+    with pytest.raises(HaulwrightError):
         http.get(serve(answer).url)
 
     assert gate.verdict.outcome == outcome
@@ -90,7 +90,7 @@ def test_a_server_that_is_not_there_has_failed(gated, gate, serve):
     server = serve()
     server.__exit__()
 
-    with pytest.raises(PenstockError):
+    with pytest.raises(HaulwrightError):
         gated.get(server.url)
 
     assert (gate.verdict.outcome, gate.verdict.status) == ("failed", None)

@@ -7,9 +7,9 @@ from ipaddress import ip_address
 
 import pytest
 
-from penstock.errors import InvalidValue, PenstockError
-from penstock.sources.http import Blocked, NotSent, Policy
-from penstock.sources.http.guard import Guard, kind_of
+from haulwright.errors import HaulwrightError, InvalidValue
+from haulwright.sources.http import Blocked, NotSent, Policy
+from haulwright.sources.http.ssrf_guard import Guard, kind_of
 from tests.sources.http.servers import respond
 from tests.sources.http.spellings import LOOPBACK
 
@@ -25,7 +25,7 @@ def answering(*addresses):
 def test_no_spelling_of_this_machine_reaches_it(client, serve, host):
     canary = serve()
 
-    with pytest.raises(PenstockError):
+    with pytest.raises(HaulwrightError):
         client(policy=Policy()).get(f"http://{host}:{canary.port}/")
 
     assert canary.connections == 0
@@ -37,7 +37,7 @@ def test_no_spelling_of_this_machine_reaches_it(client, serve, host):
 def test_no_trick_of_parsing_reaches_this_machine(client, serve, url):
     canary = serve()
 
-    with pytest.raises(PenstockError):
+    with pytest.raises(HaulwrightError):
         client(policy=Policy(resolver=answering("192.0.2.1"))).get(url.format(port=canary.port))
 
     assert canary.connections == 0

@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
-from penstock.errors import InvalidValue
-from penstock.sources.http import Limits, NotSent, OutcomeUnknown, TooLarge
+from haulwright.errors import InvalidValue
+from haulwright.sources.http import Limits, NotSent, OutcomeUnknown, TooLarge
 from tests.sources.http.servers import respond
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.sources.http.rates import http_date, park_seconds
+from haulwright.sources.http.rate_limit_headers import http_date, park_seconds
 
 NOW = 784_111_747.0
 """Sunday, 6 November 1994, 08:49:07 UTC: thirty seconds before the dates below."""
@@ -11,11 +11,11 @@ NOW = 784_111_747.0
 @pytest.mark.parametrize(
     ("text", "wait"),
     [
-        ("30", 30), ("  30 ", 30), ("1.5", 1.5), ("86401", 86_400), ("9" * 15, 86_400),
+        ("30", 30), ("  30 ", 30), ("1.5", 1.5), ("3601", 3_600), ("9" * 15, 3_600),
         ("Sun, 06 Nov 1994 08:49:37 GMT", 30), ("Sunday, 06-Nov-94 08:49:37 GMT", 30), ("Sun Nov  6 08:49:37 1994", 30),
         ("0", None), ("-5", None), ("Sun, 06 Nov 1994 08:49:00 GMT", None), ("soon", None), ("", None), ("1e9", None),
         ("Sun, 99 Nov 1994 08:49:37 GMT", None), ("9" * 400, None), ("Infinity", None),
-        ("Fri, 31 Dec 9999 23:59:59 GMT", 86_400),
+        ("Fri, 31 Dec 9999 23:59:59 GMT", 3_600),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("status", [429, 503])

@@ -4,15 +4,15 @@ import asyncio
 
 import pytest
 
-from penstock.sources.http import Blocked, Credential, Limits, Policy, Rejected, Secret
-from penstock.sources.http.ask import ask
+from haulwright.sources.http import Blocked, Credential, Limits, Policy, Rejected, Secret
+from haulwright.sources.http.request import build_request
 from tests.sources.http.servers import respond
 
 REDIRECTS = (301, 302, 303, 307, 308)
 
 
 def asked(method="GET", url="https://shop.example/a", **options):
-    return ask(method, url, defaults={}, credential=None, **options)
+    return build_request(method, url, defaults={}, credential=None, **options)
 
 
 def test_a_redirect_is_followed_and_the_reply_says_where_it_came_from(http, sandbox):

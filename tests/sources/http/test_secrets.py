@@ -10,10 +10,10 @@ import traceback
 
 import pytest
 
-from penstock.errors import PenstockError
-from penstock.redaction import MASK, redact
-from penstock.sources.http import Credential, Limits, Policy, Secret
-from penstock.sources.http.secret import shown_url
+from haulwright.errors import HaulwrightError
+from haulwright.redaction import MASK, redact
+from haulwright.sources.http import Credential, Limits, Policy, Secret
+from haulwright.sources.http.secret import shown_url
 from tests.sources.http.servers import respond
 
 CANARY = "c4n4ry/7f3a b+9"
@@ -78,7 +78,7 @@ def test_a_canary_in_a_credential_never_comes_out(  # noqa: PLR0913, PLR0917  it
         reply = http.get(f"{server.url}/page")
         seen += [repr(reply), reply.url, repr(reply.headers)]
         reply.raise_for_status().json()
-    except PenstockError as problem:
+    except HaulwrightError as problem:
         seen += all_that_comes_out(problem)
 
     assert server.requests
@@ -97,7 +97,7 @@ def test_a_canary_in_an_address_never_comes_out(client, gate, serve, caplog, end
         reply = client(gate=gate, limits=Limits(total=5, body_bytes=10_000)).get(address)
         seen += [repr(reply), reply.url, repr(reply.redirects)]
         reply.raise_for_status().json()
-    except PenstockError as problem:
+    except HaulwrightError as problem:
         seen += all_that_comes_out(problem)
 
     assert_silent([*seen, repr(gate.verdicts), caplog.text])
@@ -111,7 +111,7 @@ def test_a_canary_in_an_address_never_comes_out(client, gate, serve, caplog, end
      "http://h.example\\/?token={}"],
 )  # fmt: skip
 def test_a_canary_in_an_address_that_is_refused_never_comes_out(client, address):
-    with pytest.raises(PenstockError) as caught:
+    with pytest.raises(HaulwrightError) as caught:
         client(policy=Policy()).get(address.replace("{}", IN_AN_ADDRESS))
 
     assert_silent(all_that_comes_out(caught.value))
@@ -127,13 +127,13 @@ def test_a_canary_in_a_download_never_comes_out(client, serve, caplog):
             async for _ in stream:
                 pass
 
-    with pytest.raises(PenstockError) as caught:
+    with pytest.raises(HaulwrightError) as caught:
         asyncio.run(download())
     assert_silent([*all_that_comes_out(caught.value), caplog.text])
 
 
 def test_a_header_that_is_refused_is_not_quoted(client, serve):
-    with pytest.raises(PenstockError) as caught:
+    with pytest.raises(HaulwrightError) as caught:
         client().get(serve().url, headers={"Authorization": f"Bearer {CANARY}\r\nX-Evil: 1"})
 
     assert_silent(all_that_comes_out(caught.value))
@@ -146,7 +146,7 @@ def test_the_name_of_a_host_is_no_place_for_a_name_server_to_leak(client, monkey
     Secret(CANARY)
     monkeypatch.setattr(socket, "getaddrinfo", gossip)
 
-    with pytest.raises(PenstockError) as caught:
+    with pytest.raises(HaulwrightError) as caught:
         client(policy=Policy()).get("http://shop.example/")
     assert_silent(all_that_comes_out(caught.value))
 
@@ -192,6 +192,6 @@ def test_the_password_of_a_packed_pair_is_a_secret_by_itself(client, serve, memo
 
     reply = client(auth=auth, store=memory, scope="acme").get(server.url, headers=headers)
 
-    with pytest.raises(PenstockError) as caught:
+    with pytest.raises(HaulwrightError) as caught:
         reply.raise_for_status()
     assert "correct-horse" not in f"{caught.value} {memory.kept}"

@@ -8,8 +8,8 @@ from importlib import import_module
 import brotli
 import pytest
 
-from penstock.sources.http import Limits, TooLarge, Undecodable
-from penstock.sources.http.unpacking import _ZSTD
+from haulwright.sources.http import Limits, TooLarge, Undecodable
+from haulwright.sources.http.decompression import _ZSTD
 from tests.sources.http.servers import respond
 
 zstd = import_module(_ZSTD)

@@ -1,0 +1,32 @@
+"""Brands: the snapshot of a brand, compiled from what its sources say; each paid run is bought once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from haulwright.discovery import ApplicationSpec, lazy_names
+
+if TYPE_CHECKING:
+    from haulwright.apps.brands.application import Brands
+    from haulwright.client.app import Haulwright
+
+__all__ = ["SPEC", "Brands", "install"]
+
+SPEC = ApplicationSpec(
+    name="brands",
+    package=__name__,
+    summary="Brands: compile what their sources say; each paid run is bought once.",
+    command="brand",
+    commands=f"{__name__}.cli",
+    settings=f"{__name__}.settings",
+    demo=f"{__name__}.demo",
+    extra="apps",
+)
+__getattr__ = lazy_names(__name__, {"Brands": "application"})
+
+
+def install(app: Haulwright) -> Brands:
+    """Put brands on an app: its tables, its tasks and its source."""
+    from haulwright.apps.brands.application import Brands  # noqa: PLC0415 - the spec above must stay light
+
+    return Brands.on(app)

@@ -1,0 +1,1 @@
+"""Drafts by a model: its account, what it is told, and its API."""

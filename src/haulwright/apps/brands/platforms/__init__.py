@@ -1,0 +1,1 @@
+"""What can be read from which platform, by which actor, and in which shape its items come."""

@@ -1,0 +1,23 @@
+-- Connections of brands to their sources, on PostgreSQL.
+
+-- name: connect
+-- The same source of a brand is connected once; saying it again changes what may be changed.
+insert into brands_connections (
+    tenant, id, brand_id, platform, capability, identifier, settings, enabled, created_at, updated_at)
+values (:tenant, :id::uuid, :brand_id::uuid, :platform, :capability, :identifier, :settings, :enabled::bool,
+        haulwright_now(:now::bigint), haulwright_now(:now::bigint))
+on conflict (tenant, brand_id, platform, capability, identifier) do update
+    set settings = excluded.settings, enabled = excluded.enabled, updated_at = excluded.updated_at
+returning tenant, id, brand_id, platform, capability, identifier, settings, enabled;
+
+-- name: get
+select c.tenant, c.id, c.brand_id, c.platform, c.capability, c.identifier, c.settings, c.enabled
+from brands_connections c
+join brands_brands b on b.tenant = c.tenant and b.id = c.brand_id and b.removed_at is null
+where c.tenant = :tenant and c.id = :id::uuid;
+
+-- name: of_brand
+select tenant, id, brand_id, platform, capability, identifier, settings, enabled
+from brands_connections
+where tenant = :tenant and brand_id = :brand_id::uuid
+order by platform, capability, identifier limit :limit;

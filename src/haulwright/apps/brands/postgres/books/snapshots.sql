@@ -1,0 +1,19 @@
+-- Snapshots on PostgreSQL.
+
+-- name: save
+-- The next of its brand; one a compile, whoever tries again.
+insert into brands_snapshots (
+    tenant, id, brand_id, compile_run_id, number, compiler, bundle, features, document, created_at)
+select :tenant, :id::uuid, :brand_id::uuid, :compile_run_id::uuid, coalesce(max(number), 0) + 1, :compiler, :bundle, :features,
+       :document, haulwright_now(:now::bigint)
+from brands_snapshots where tenant = :tenant and brand_id = :brand_id::uuid
+returning number;
+
+-- name: get
+select number, document from brands_snapshots
+where tenant = :tenant and brand_id = :brand_id::uuid and number = :number::int;
+
+-- name: newest
+select number, document from brands_snapshots
+where tenant = :tenant and brand_id = :brand_id::uuid
+order by number desc limit 1;

@@ -1,0 +1,32 @@
+-- Runs that nobody looks after, and raw items that nobody needs any more, on SQLite.
+
+-- name: left_behind
+-- Runs that are not over although the job that they belong to is, the oldest first.
+select r.tenant, r.id, r.brand_id, r.connection_id, r.job_id, r.actor, r.input, r.input_hash, r.marked,
+       r.taken_over, r.cap, r.status, r.apify_run_id, r.dataset_id, r.dataset_items, r.truncated,
+       r.raw_item_count, r.normalized_created, r.normalized_updated, r.quarantined, r.usage_usd, r.error,
+       r.error_class, r.requested_at, r.started_at, r.fetched_at, r.normalized_at, r.finished_at
+from brands_runs r
+join brands_brands b on b.tenant = r.tenant and b.id = r.brand_id and b.removed_at is null
+where r.finished_at is null and r.requested_at < :now - :age_us
+  and not exists (select 1 from haulwright_jobs j where j.id = r.job_id)
+order by r.requested_at limit :limit;
+
+-- name: prunable
+-- The next run whose raw items are old enough to go.
+select tenant, id, brand_id from brands_runs
+where finished_at < :now - :age_us and pruned_at is null
+order by finished_at limit 1;
+
+-- name: prune
+delete from brands_raw_items where tenant = :tenant and run_id = :run_id
+returning item_index;
+
+-- name: pruned
+update brands_runs set pruned_at = :now where tenant = :tenant and id = :run_id;
+
+-- name: count_prunable
+-- How many runs and raw items would go now.
+select count(distinct r.id), count(i.item_index) from brands_runs r
+left join brands_raw_items i on i.tenant = r.tenant and i.run_id = r.id
+where r.finished_at < :now - :age_us and r.pruned_at is null;

@@ -1,0 +1,1 @@
+"""The tasks of brands: what workers run."""

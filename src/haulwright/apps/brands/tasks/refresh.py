@@ -1,0 +1,192 @@
+"""The task `brands.refresh`: one source, in steps that hold no worker while others work.
+
+Decide whether to buy, reuse or skip; bring the items in; normalize them; record what became of it. A source that fails
+is recorded as failed before its job is dead, so that its compile goes on without it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from haulwright.apps.brands.buying.connection_state import ConnectionState, read_state
+from haulwright.apps.brands.buying.freshness import Freshness
+from haulwright.apps.brands.evidence.normalization import NormalizationCounts, TooManyBadItems, normalize
+from haulwright.apps.brands.evidence.status import SourceOutcome
+from haulwright.apps.brands.platforms.capabilities import SWITCHED_OFF, Capability
+from haulwright.apps.brands.records import RUN_ENDED, lock_brand, record_outcome, record_run_event
+from haulwright.apps.brands.rows import BrandConnection, PaidRun
+from haulwright.client.context import Context
+from haulwright.client.transaction import Tx
+from haulwright.engine.outcome import Bury, RetryLater, Skip, Snooze, outcome_of
+from haulwright.engine.payload import clip
+from haulwright.errors import NotFound, Permanent
+from haulwright.runtime.failure import failure_of
+
+if TYPE_CHECKING:
+    from haulwright.application.tables import Tables, Writing
+    from haulwright.apps.brands.buying.purchase import RunPurchase
+    from haulwright.apps.brands.platforms.registry import Registry
+    from haulwright.apps.brands.repository import BrandRepository
+    from haulwright.apps.brands.settings import BrandSettings
+    from haulwright.engine.job import Lease
+
+GATE: Final = "brands:connection:"
+"""What a refresh waits on while another one buys the same source."""
+ERROR_BYTES: Final = 2_000
+WAITERS: Final = 100
+
+
+class RefreshTask:
+    """Brings in what one source says."""
+
+    def __init__(
+        self,
+        tables: Tables,
+        repository: BrandRepository,
+        registry: Registry,
+        settings: BrandSettings,
+        purchase: RunPurchase,
+    ) -> None:
+        self._tables = tables
+        self._repository = repository
+        self._registry = registry
+        self._settings = settings
+        self._purchase = purchase
+
+    async def refresh(
+        self, ctx: Context, connection_id: str, compile_run_id: str | None = None
+    ) -> dict[str, Any] | Snooze | Skip:
+        """Decide about a source, act, and record what became of it. The result is the outcome."""
+        state = await asyncio.to_thread(self._state, ctx.job, connection_id, compile_run_id)
+        if state is None:
+            return Skip("its brand was removed")
+        try:
+            outcome = await self._resolve(ctx, state)
+        except Exception as error:
+            if _is_final(ctx, error):
+                await ctx.acommit(f"fail:{ctx.job.id}", self._fail, state, error, ctx.job.id)
+                await asyncio.to_thread(self._wake_others, ctx, state)
+            raise
+        if isinstance(outcome, Snooze):
+            return outcome
+        result = await ctx.acommit(f"settle:{ctx.job.id}", self._settle, state, outcome, ctx.job.id, settle=True)
+        await asyncio.to_thread(self._wake_others, ctx, state)
+        return result
+
+    def _state(self, job: Lease, connection_id: str, compile_run_id: str | None) -> ConnectionState | None:
+        """How the source stands; None where it, or the compile that wants it, was removed."""
+        try:
+            connection = self._repository.connection(job.tenant, connection_id)
+        except NotFound:
+            return None
+        run = self._repository.compile_run(job.tenant, compile_run_id) if compile_run_id else None
+        if compile_run_id and run is None:
+            return None
+        return read_state(self._tables, connection, run, job_id=job.id)
+
+    async def _resolve(self, ctx: Context, state: ConnectionState) -> SourceOutcome | Snooze:
+        """What becomes of the source, or when to look again."""
+        connection, run = state.connection, state.unfinished
+        capability = self._registry.find(connection.platform, connection.capability)
+        if capability is None:
+            raise Permanent(f"No actor spec for {connection.source}")
+        if not capability.enabled:
+            if run is not None and run.job_id == ctx.job.id:
+                await ctx.acommit(f"let go:{run.id}:{ctx.job.id}", self._purchase.abandon, run, SWITCHED_OFF)
+            return SourceOutcome(connection.source, connection.id, "skipped", SWITCHED_OFF)
+        if run is not None and state.is_owned and run.job_id != ctx.job.id:
+            return Snooze(self._settings.poll_interval_seconds, GATE + connection.id)
+        decision = state.freshness(self._settings.fresh_seconds)
+        if state.finished is not None:
+            return state.finished.as_outcome(connection.source, "refreshed", decision.reason)
+        if run is None and not decision.should_refresh and decision.cached_run is not None:
+            return await self._reuse(ctx, connection, capability, decision, decision.cached_run)
+        return await self._buy(ctx, state, capability, decision)
+
+    async def _buy(
+        self, ctx: Context, state: ConnectionState, capability: Capability, decision: Freshness
+    ) -> SourceOutcome | Snooze:
+        """Take the purchase as far as it goes now."""
+        run = await self._purchase.run_of(ctx, state, capability)
+        fetched = await self._purchase.advance(ctx, run)
+        if isinstance(fetched, Snooze):
+            return fetched
+        normalized = await self._normalize(ctx, fetched, capability)
+        return normalized.as_outcome(state.connection.source, "refreshed", decision.reason)
+
+    async def _reuse(
+        self, ctx: Context, connection: BrandConnection, capability: Capability, decision: Freshness, cached: PaidRun
+    ) -> SourceOutcome:
+        """Use what is there, after making sure that it is normalized."""
+        run = replace(cached, normalized_created=0, normalized_updated=0)
+        if cached.normalized_at is None:
+            run = await self._normalize(ctx, cached, capability)
+        outcome = run.as_outcome(connection.source, "reused", decision.reason)
+        return replace(outcome, run_age_hours=round(decision.run_age_hours or 0.0, 2))
+
+    async def _normalize(self, ctx: Context, run: PaidRun, capability: Capability) -> PaidRun:
+        counts = await ctx.acommit(f"normalize:{run.id}:{ctx.job.id}", self._normalize_in, run, capability)
+        if counts.error is not None:
+            raise TooManyBadItems(counts.error)
+        return replace(run, normalized_created=counts.created, normalized_updated=counts.updated)
+
+    def _normalize_in(self, tx: Tx, run: PaidRun, capability: Capability) -> NormalizationCounts:
+        writing = self._tables.on(tx)
+        lock_brand(writing, run.tenant, run.brand_id)
+        return normalize(writing, run, capability, run.cap, self._settings.bad_items_ratio)
+
+    def _settle(self, tx: Tx, state: ConnectionState, outcome: SourceOutcome, job_id: str) -> dict[str, Any]:
+        writing, connection = self._tables.on(tx), state.connection
+        lock_brand(writing, connection.tenant, connection.brand_id)
+        if state.compile_run is not None:
+            record_outcome(writing, connection.tenant, state.compile_run.id, outcome, job_id)
+        return {
+            "source": outcome.source,
+            "outcome": outcome.outcome,
+            "reason": outcome.reason,
+            "apify_run_id": outcome.apify_run_id,
+        }
+
+    def _fail(self, tx: Tx, state: ConnectionState, error: Exception, job_id: str) -> None:
+        """Write what went wrong beside the run that it happened to, and beside the compile that waits for it."""
+        writing, connection = self._tables.on(tx), state.connection
+        lock_brand(writing, connection.tenant, connection.brand_id)
+        rows = writing.run("runs.of_connection", tenant=connection.tenant, connection_id=connection.id, limit=1)
+        run = PaidRun.of(rows[0]) if rows and PaidRun.of(rows[0]).job_id == job_id else None
+        failure = failure_of(error)
+        fields = {
+            "status": None if run is None else getattr(error, "run_status", run.status),
+            "error": clip(failure.message, ERROR_BYTES),
+            "error_class": failure.error_class,
+        }
+        if run is not None:
+            _fail_run(writing, run, fields)
+        if state.compile_run is not None:
+            outcome = self._failed_outcome(state, run, fields)
+            record_outcome(writing, connection.tenant, state.compile_run.id, outcome, job_id)
+
+    def _failed_outcome(self, state: ConnectionState, run: PaidRun | None, fields: dict[str, Any]) -> SourceOutcome:
+        reason = state.freshness(self._settings.fresh_seconds).reason
+        return SourceOutcome(
+            state.connection.source, state.connection.id, "failed", reason, apify_run_status=fields["status"],
+            apify_run_id=run.apify_run_id if run else None, dataset_id=run.dataset_id if run else None,
+            error=fields["error"], error_class=fields["error_class"],
+        )  # fmt: skip
+
+    def _wake_others(self, ctx: Context, state: ConnectionState) -> None:
+        """Tell those who wait for the same source; the compile joins this job, and wakes by itself."""
+        ctx.store.leases.wake(GATE + state.connection.id, WAITERS)
+
+
+def _fail_run(writing: Writing, run: PaidRun, fields: dict[str, Any]) -> None:
+    """Record that a run failed, unless it is over."""
+    if writing.run("runs.failed", tenant=run.tenant, id=run.id, **fields, quarantined=run.quarantined):
+        record_run_event(writing, RUN_ENDED, run, **fields)
+
+
+def _is_final(ctx: Context, error: Exception) -> bool:
+    """Whether no further run of this job will come after the error."""
+    outcome = outcome_of(error, failure_of(error))
+    return isinstance(outcome, Bury) or (isinstance(outcome, RetryLater) and ctx.job.attempts >= ctx.job.max_attempts)

@@ -1,0 +1,192 @@
+"""The brief on an app: its tasks, its schedules, and the doors for people and programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from haulwright.application.application import Application
+from haulwright.application.private_hosts import policy_of
+from haulwright.application.verbs import verb
+from haulwright.apps.brief import SPEC
+from haulwright.apps.brief.compat import (
+    DAILY_BRIEF,
+    EVENT_CLUSTERING,
+    JOBS,
+    RETENTION_CLEANUP,
+    RSS_INGESTION,
+    ScheduleRun,
+    job_runs,
+)
+from haulwright.apps.brief.feeds import FeedSubscription, FeedSubscriptions
+from haulwright.apps.brief.fetching import FetchFeeds
+from haulwright.apps.brief.ingest import Ingest
+from haulwright.apps.brief.opml import read_opml
+from haulwright.apps.brief.placing import Placing, PlacingOfAll
+from haulwright.apps.brief.publishing import MOST_LISTED, Listed, Publishing, PublishingOfAll, checked_day
+from haulwright.apps.brief.retention import Removed, Retention
+from haulwright.apps.brief.retry import SLOT_RETRY
+from haulwright.apps.brief.settings import BriefSettings
+from haulwright.apps.brief.sites import Sites
+from haulwright.client.task import Task
+from haulwright.errors import Conflict, InvalidValue
+from haulwright.operations.access import EVERYBODY, INSTALLATION
+
+if TYPE_CHECKING:
+    from haulwright.client.app import Haulwright
+    from haulwright.client.handle import Handle
+    from haulwright.operations.principal import Principal
+
+QUEUE: Final = "brief"
+
+
+class Brief(Application):
+    """Feeds, articles, events and briefs. Who asks says for which tenant: what belongs to another does not exist."""
+
+    spec = SPEC
+    verbs: ClassVar = {
+        "brief.read": EVERYBODY,
+        "brief.change": EVERYBODY,
+        "brief.work": EVERYBODY,
+        "brief.retain": INSTALLATION,
+        "brief.runs": INSTALLATION,
+    }
+
+    def __init__(self, app: Haulwright, *, figures: BriefSettings | None = None) -> None:
+        super().__init__(app)
+        self.figures = figures or BriefSettings.load()
+        self.feeds = FeedSubscriptions(self.tables, policy_of(self.figures.private_hosts))
+        self.sites = Sites(app, self.figures)
+        self.placing = Placing(self.tables)
+        self.publishing = Publishing(self.tables, self.placing, tz=self.figures.tz, most_events=self.figures.events)
+        self.retention = Retention(self.tables, self.figures.keep_articles_seconds)
+        self._declare_tasks()
+        self._declare_schedules()
+
+    def _declare_tasks(self) -> None:
+        def declare(name: str, **more: Any) -> Any:
+            return self.app.task(name=f"brief.{name}", queue=QUEUE, retry=SLOT_RETRY, **more)
+
+        self.fetch_task: Task[[str], Any] = declare(
+            "fetch", unique="feed_id", timeout="110 s", deadline="1 day",
+            event_fields=("feed_id", "outcome", "entries", "new", "edited"),
+        )(FetchFeeds(self.tables, self.feeds, self.sites).run)  # fmt: skip
+        self.place_task: Task[[str], Any] = declare("place", unique="version", lease="10 min")(self.placing.run)
+        self.publish_task: Task[[str], Any] = declare(
+            "publish", unique="day", lease="10 min", event_fields=("day", "events", "articles")
+        )(self.publishing.run)
+        self._ingest = Ingest(self.tables, self.fetch_task)
+        placing_of_all = PlacingOfAll(self.placing, self.place_task)
+        publishing_of_all = PublishingOfAll(self.publishing, self.feeds, self.publish_task)
+        self.ingest_task: Task[[], Any] = declare("ingest", priority=20)(self._ingest.run)
+        self.cluster_task: Task[[], Any] = declare("cluster", priority=10)(placing_of_all.run)
+        self.daily_task: Task[[], Any] = declare("daily", priority=10)(publishing_of_all.run)
+        self.retain_task: Task[[], Any] = declare(
+            "retain", lease="10 min", event_fields=("brief_articles", "brief_links")
+        )(self.retention.run)
+
+    def _declare_schedules(self) -> None:
+        figures = self.figures
+        for name, cron, task in (
+            (RSS_INGESTION, figures.ingest_cron, self.ingest_task),
+            (EVENT_CLUSTERING, figures.cluster_cron, self.cluster_task),
+            (RETENTION_CLEANUP, figures.retention_cron, self.retain_task),
+            (DAILY_BRIEF, figures.cron, self.daily_task),
+        ):
+            self.app.schedule(name, cron, task, **JOBS[name].schedule(tz=figures.tz, attempts=figures.attempts))
+
+    @verb("brief.change")
+    def add(
+        self, principal: Principal, url: str, *, name: str | None = None, weight: float = 1.0, enabled: bool = True
+    ) -> FeedSubscription:
+        """Have a feed read from now on. What cannot work is refused before anything is written."""
+        options: dict[str, Any] = {"name": name, "weight": weight, "enabled": enabled}
+        return self.feeds.add(principal.acting_tenant, url, actor=principal.actor, **options)
+
+    @verb("brief.change")
+    def import_opml(self, principal: Principal, body: bytes) -> list[tuple[str, FeedSubscription | str]]:
+        """Add the feeds of a list: each address with its feed, or with why it was not added. The rest goes on."""
+        added: list[tuple[str, FeedSubscription | str]] = []
+        for outline in read_opml(body):
+            try:
+                added.append((outline.url, self.add(principal, outline.url, name=outline.name)))
+            except (InvalidValue, Conflict) as refusal:
+                added.append((outline.url, str(refusal.message)))
+        return added
+
+    @verb("brief.change")
+    def change_feed(
+        self,
+        principal: Principal,
+        feed_id: str,
+        *,
+        name: str | None = None,
+        weight: float | None = None,
+        enabled: bool | None = None,
+    ) -> FeedSubscription:
+        """Change what is said of a feed; it may be asked again at once."""
+        options: dict[str, Any] = {"name": name, "weight": weight, "enabled": enabled}
+        return self.feeds.change(principal.acting_tenant, feed_id, actor=principal.actor, **options)
+
+    @verb("brief.read")
+    def list_feeds(self, principal: Principal) -> Iterator[FeedSubscription]:
+        """The feeds of a tenant, or of all."""
+        return self.feeds.all(principal.tenant)
+
+    @verb("brief.read")
+    def get_feed(self, principal: Principal, feed_id: str) -> FeedSubscription:
+        """One feed. That of another tenant looks exactly like an absent one."""
+        return self.feeds.get(principal.acting_tenant, feed_id)
+
+    @verb("brief.work")
+    def ingest(self, principal: Principal) -> list[str]:
+        """Enqueue the reading of all feeds of a tenant, and return the jobs."""
+        return self._ingest.by_hand(principal.acting_tenant)
+
+    @verb("brief.work")
+    def cluster(self, principal: Principal) -> list[Handle[Any]]:
+        """Enqueue the placing of new articles, of one tenant or of all that have some."""
+        tenants = self.placing.waiting() if principal.tenant is None else [principal.tenant]
+        return [self.place_task.using(tenant=tenant).enqueue(self.placing.version) for tenant in tenants]
+
+    @verb("brief.work")
+    def publish(self, principal: Principal, day: str | None = None) -> Handle[Any]:
+        """Enqueue the brief of a day, of today where none is said. A day before the newest brief is refused."""
+        today = self.publishing.day_of(self.app.store.now())
+        chosen = today if day is None else checked_day(day)
+        newest = self.publishing.newest_day(principal.acting_tenant)
+        if chosen > today:
+            raise InvalidValue("day", chosen, "is in the future", hint=f"Today is {today}.")
+        if newest is not None and chosen < newest:
+            raise InvalidValue("day", chosen, f"is before the newest brief, of {newest}")
+        return self.publish_task.using(tenant=principal.acting_tenant).enqueue(chosen)
+
+    @verb("brief.read")
+    def list_briefs(self, principal: Principal, limit: int = MOST_LISTED) -> list[Listed]:
+        """The briefs of a tenant, the newest first."""
+        return self.publishing.published(principal.acting_tenant, limit)
+
+    @verb("brief.read")
+    def newest_day(self, principal: Principal) -> str | None:
+        """The day of the newest brief of a tenant."""
+        return self.publishing.newest_day(principal.acting_tenant)
+
+    @verb("brief.read")
+    def get_brief(self, principal: Principal, day: str | None = None) -> dict[str, Any]:
+        """The document of a brief: of a day, or the newest."""
+        return self.publishing.get(principal.acting_tenant, day)
+
+    @verb("brief.retain")
+    def retain(self, principal: Principal) -> Handle[Any]:  # noqa: ARG002 - old articles of all tenants go
+        """Enqueue the removal of what is old."""
+        return self.retain_task.enqueue()
+
+    @verb("brief.retain")
+    def would_remove(self, principal: Principal) -> Removed:  # noqa: ARG002 - as above
+        """What that would remove now. Nothing is written."""
+        return self.retention.would_remove()
+
+    @verb("brief.runs")
+    def list_runs(self, principal: Principal, job: str | None = None, limit: int = 100) -> list[ScheduleRun]:  # noqa: ARG002 - schedules are nobody's own
+        """The newest runs of the scheduled jobs, in the words of job_runs."""
+        return job_runs(self.app, job, limit)

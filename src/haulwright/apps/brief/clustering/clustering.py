@@ -1,0 +1,192 @@
+"""Articles into events, one at a time: each is placed once, by rules that depend on nothing but what came before it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import islice
+from typing import Final
+
+from haulwright.apps.brief.clustering.index import PostingIndex
+from haulwright.apps.brief.clustering.profile import Profile, profile_of, read_profile
+from haulwright.apps.brief.clustering.similarity import JOIN_AT, Sum, cosine, is_copy, nearness, sum_of, terms_of
+from haulwright.apps.brief.clustering.weights import Weights, frozen
+from haulwright.errors import InvalidValue
+
+VERSION: Final = "1"
+"""Kept beside every placement. It grows when the same articles would be placed otherwise."""
+WINDOW: Final = 7 * 86_400 * 1_000_000
+"""Microseconds. An article joins an event only where one of its articles was published less than this apart."""
+MOST_REMEMBERED: Final = 200_000
+"""Beyond that the oldest are forgotten, so many at once."""
+FORGOTTEN_AT_ONCE: Final = 2_000
+MOST_COMPARED: Final = 16
+"""The newest articles of an event stand for it."""
+MOST_SUMS: Final = 1_000
+"""Sums of events that are kept until the event changes; they only save time."""
+COPIED_FROM: Final = 0.5
+"""Two texts that are less alike in their words are no copies; their sketches need not be compared."""
+MOST_EVENTS: Final = 3
+"""So many events are looked at, those of the articles most alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """A piece of news as it came."""
+
+    id: str
+    text: str
+    title: str = ""
+    published_at: int | None = None
+    """Microseconds since 1970; without it an article may join any event that is remembered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where an article belongs."""
+
+    cluster: str
+    similarity: float
+    """How near it is to the event that it joined, or to the nearest that it did not join."""
+    nearest: str | None
+    """The article most like it."""
+    duplicate_of: str | None
+    """The article that it is a copy of."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """An article that was placed."""
+
+    id: str
+    profile: Profile
+    cluster: str
+    published_at: int | None
+
+
+def signature(article: Article) -> str:
+    """What clustering needs to know of an article, as a text of some 750 characters."""
+    return profile_of(article.title, article.text, frozen()).as_text()
+
+
+class Clustering:
+    """The events of a window of time, and where the next article belongs.
+
+    What it answers depends on the articles that it remembers and on their order, and on nothing else.
+    """
+
+    def __init__(self, version: str = VERSION, *, weights: Weights | None = None, join_at: float = JOIN_AT) -> None:
+        if version != VERSION:
+            raise InvalidValue("version", version, "is no version of clustering", hint=f"This one is {VERSION}.")
+        self.version = version
+        self._weights = weights or frozen()
+        self._join_at = join_at
+        self._index = PostingIndex()
+        self._members: dict[int, _Member] = {}
+        self._numbers: dict[str, int] = {}
+        self._clusters: dict[str, list[int]] = {}
+        self._sums: dict[str, Sum] = {}
+        self._next = 0
+
+    def __len__(self) -> int:
+        """How many articles are remembered."""
+        return len(self._members)
+
+    def place(self, article: Article) -> Placement:
+        """Find the event of an article, or make one of it, and remember that."""
+        self._refuse_known(article.id)
+        profile = profile_of(article.title, article.text, self._weights)
+        placement = self._find(article, profile)
+        self._add(_Member(article.id, profile, placement.cluster, article.published_at))
+        return placement
+
+    def remember(self, id: str, signature: str, cluster: str, published_at: int | None) -> None:  # noqa: A002 - as in Article
+        """Restore an article that was placed earlier. In the order of placing, all is as if it had never stopped."""
+        self._refuse_known(id)
+        self._add(_Member(id, read_profile(signature), cluster, published_at))
+
+    def forget_before(self, instant: int) -> None:
+        """Forget what was published before an instant. What has no date stays until there are too many."""
+        self._forget(
+            [
+                number
+                for number, member in self._members.items()
+                if member.published_at is not None and member.published_at < instant
+            ]
+        )
+
+    def _find(self, article: Article, profile: Profile) -> Placement:
+        mine = terms_of(profile)
+        found = {
+            number: cosine(mine, profile.square, self._members[number].profile)
+            for number in self._index.nearest(profile.terms, profile.weights)
+            if _in_window(article.published_at, self._members[number].published_at)
+        }
+        alike = sorted(found, key=lambda number: (-found[number], number))
+        if not alike:
+            return Placement(_name(article.id), 0.0, None, None)
+        nearest = self._members[alike[0]].id
+        maybe_copied = (self._members[one] for one in alike if found[one] >= COPIED_FROM)
+        original = next((member for member in maybe_copied if is_copy(profile, member.profile)), None)
+        if original is not None:
+            return Placement(original.cluster, found[self._numbers[original.id]], nearest, original.id)
+        near, cluster = self._nearest_cluster(profile, alike, found)
+        joined = cluster if near >= self._join_at else _name(article.id)
+        return Placement(joined, near, nearest, None)
+
+    def _nearest_cluster(self, profile: Profile, alike: Sequence[int], found: Mapping[int, float]) -> tuple[float, str]:
+        """The event that is nearest among those of the articles most alike; of equals the one found first."""
+        best: dict[str, float] = {}
+        for number in alike:
+            best.setdefault(self._members[number].cluster, found[number])
+        scores: dict[str, float] = {}
+        for cluster in islice(best, MOST_EVENTS):
+            scores[cluster] = nearness(profile, self._sum(cluster), best[cluster])
+        nearest = max(scores, key=lambda cluster: scores[cluster])
+        return scores[nearest], nearest
+
+    def _sum(self, cluster: str) -> Sum:
+        """The newest articles of an event, each text once: what was printed ten times was still written once."""
+        if cluster not in self._sums:
+            if len(self._sums) >= MOST_SUMS:
+                self._sums.clear()
+            profiles = (self._members[number].profile for number in self._clusters[cluster][-MOST_COMPARED:])
+            self._sums[cluster] = sum_of({profile.sketch.tobytes(): profile for profile in profiles}.values())
+        return self._sums[cluster]
+
+    def _add(self, member: _Member) -> None:
+        number, self._next = self._next, self._next + 1
+        self._members[number] = member
+        self._numbers[member.id] = number
+        self._clusters.setdefault(member.cluster, []).append(number)
+        self._sums.pop(member.cluster, None)
+        self._index.add(number, member.profile.terms)
+        if len(self._members) > MOST_REMEMBERED:
+            self._forget(list(islice(self._members, FORGOTTEN_AT_ONCE)))
+
+    def _forget(self, numbers: Sequence[int]) -> None:
+        gone = {number: self._members.pop(number) for number in numbers}
+        for member in gone.values():
+            del self._numbers[member.id]
+        for cluster in {member.cluster for member in gone.values()}:
+            self._sums.pop(cluster, None)
+            left = [number for number in self._clusters[cluster] if number not in gone]
+            if left:
+                self._clusters[cluster] = left
+            else:
+                del self._clusters[cluster]
+        self._index.take_out({number: member.profile.terms for number, member in gone.items()})
+
+    def _refuse_known(self, known: str) -> None:
+        if known in self._numbers:
+            raise InvalidValue("article", known, "was placed already", hint="An article is placed once.")
+
+
+def _name(first: str) -> str:
+    """The id of a cluster, from that of its first article."""
+    return f"{VERSION}-{blake2b(first.encode('utf-8', 'surrogatepass'), digest_size=10).hexdigest()}"
+
+
+def _in_window(one: int | None, other: int | None) -> bool:
+    return one is None or other is None or abs(one - other) < WINDOW

@@ -1,0 +1,53 @@
+"""Which articles share rare terms: an inverted index whose cost to ask does not grow with what it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from heapq import nlargest
+from typing import Final
+
+INDEXED_TERMS: Final = 40
+"""So many of an article's heaviest terms lead to it."""
+MOST_OF_A_TERM: Final = 64
+"""Of the articles that share a term only the newest are looked at: a term that more of them share says little."""
+MOST_LOOKED_AT: Final = 1_000
+"""The rarest terms come first; what is left when so many entries were read is not rare."""
+MOST_FOUND: Final = 24
+
+
+class PostingIndex:
+    """The articles by number, under their terms. Only what is taken out is dropped: it is asking that is bounded."""
+
+    def __init__(self) -> None:
+        self._holders: dict[int, list[int]] = {}
+
+    def add(self, number: int, terms: Sequence[int]) -> None:
+        """Put an article under its terms. Numbers only grow."""
+        for term in terms[:INDEXED_TERMS]:
+            self._holders.setdefault(term, []).append(number)
+
+    def take_out(self, gone: Mapping[int, Sequence[int]]) -> None:
+        """Forget articles, given with their terms."""
+        for term in {term for terms in gone.values() for term in terms[:INDEXED_TERMS]}:
+            left = [number for number in self._holders[term] if number not in gone]
+            if left:
+                self._holders[term] = left
+            else:
+                del self._holders[term]
+
+    def nearest(self, terms: Sequence[int], weights: Sequence[int]) -> list[int]:
+        """The articles that share most of the weight of these terms, most first, newest first where that is equal."""
+        shared: dict[int, int] = {}
+        looked_at = 0
+        for _, term, weight in self._rarest_first(terms, weights):
+            holders = self._holders[term][-MOST_OF_A_TERM:]
+            for number in holders:
+                shared[number] = shared.get(number, 0) + weight
+            looked_at += len(holders)
+            if looked_at >= MOST_LOOKED_AT:
+                break
+        return [number for _, number in nlargest(MOST_FOUND, ((total, number) for number, total in shared.items()))]
+
+    def _rarest_first(self, terms: Sequence[int], weights: Sequence[int]) -> list[tuple[int, int, int]]:
+        known = zip(terms[:INDEXED_TERMS], weights, strict=False)
+        return sorted((len(self._holders[term]), term, weight) for term, weight in known if term in self._holders)

@@ -1,0 +1,90 @@
+"""The formats of a brief: page, Markdown, JSON and Atom, each written from the same document."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any, Final
+from urllib.parse import quote
+from xml.sax.saxutils import escape, quoteattr
+
+from haulwright.apps.brief.page import as_html
+
+_MARKS: Final = re.compile(r"([\\`*_{}\[\]>#|!~])")
+_ENTITY: Final = re.compile(r"&(?=#?\w+;)")
+_NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_IN_LINKS: Final = re.compile(r"[<>\\\s]")
+_WEB: Final = ("http://", "https://")
+
+
+def as_json(document: dict[str, Any]) -> str:
+    """The document itself."""
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+
+
+def as_markdown(document: dict[str, Any]) -> str:
+    """The brief for mail, chat and repositories. What comes from a feed is text, never markup."""
+    parts = [f"# {_plain(document['title'])}", ""]
+    for event in document["events"]:
+        parts += [f"## {event['rank']}. {_named(event['headline'], event['link'])}", ""]
+        if event["summary"]:
+            parts += [" ".join(_plain(sentence["text"]) for sentence in event["summary"]), ""]
+        parts += [f"- {_named(one['title'], one['link'])} ({_plain(one['source'])})" for one in event["reports"]]
+        if event["reports_not_named"]:
+            parts.append(f"- and {event['reports_not_named']} more")
+        parts += ["", f"*{_plain(event['why'])}*", ""]
+    if document["events_not_shown"]:
+        parts += [f"Not shown: {document['events_not_shown']} smaller events.", ""]
+    return "\n".join(parts)
+
+
+def as_atom(document: dict[str, Any]) -> str:
+    """The events of a brief as entries of a feed."""
+    entries = "".join(_entry(document, event) for event in document["events"])
+    return (
+        '<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom">\n'
+        f"<id>urn:haulwright:brief:{document['day']}</id><title>{_xml(document['title'])}</title>"
+        f"<updated>{document['published_at']}</updated><author><name>Haulwright</name></author>\n{entries}</feed>\n"
+    )
+
+
+FORMATS: Final[dict[str, tuple[Callable[[dict[str, Any]], str], str]]] = {
+    "html": (as_html, "html"),
+    "markdown": (as_markdown, "md"),
+    "json": (as_json, "json"),
+    "atom": (as_atom, "atom"),
+}
+"""How each format is written, and how its files end."""
+
+
+def _entry(document: dict[str, Any], event: dict[str, Any]) -> str:
+    sentences = " ".join(one["text"] for one in event["summary"]) or event["headline"]
+    link = event["link"] if (event["link"] or "").startswith(_WEB) else None
+    linked = f"<link href={quoteattr(_clean(link))}/>" if link else ""
+    return (
+        f"<entry><id>urn:haulwright:brief:{document['day']}:{_xml(quote(event['id']))}</id>"
+        f"<title>{_xml(event['headline'])}</title>{linked}<updated>{document['published_at']}</updated>"
+        f"<summary>{_xml(sentences)}</summary></entry>\n"
+    )
+
+
+def _plain(text: str) -> str:
+    """A text in one line in which nothing is markup, of Markdown or of HTML."""
+    return _MARKS.sub(r"\\\1", _ENTITY.sub("&amp;", " ".join(text.split()))).replace("<", "&lt;")
+
+
+def _named(text: str, address: str | None) -> str:
+    """A text that leads somewhere, if that is an address of the web."""
+    if not (address or "").startswith(_WEB):
+        return _plain(text)
+    return f"[{_plain(text)}](<{_NOT_IN_LINKS.sub('', address or '')}>)"
+
+
+def _xml(text: str) -> str:
+    return escape(_clean(text))
+
+
+def _clean(text: str) -> str:
+    """Without the characters that XML does not allow."""
+    return _NOT_XML.sub("", text)

@@ -1,0 +1,68 @@
+"""The job `retention_cleanup`: articles that are old and that no brief cites leave, and with them their links.
+
+Nothing else is ever removed here: not feeds, not briefs or what they cite, and not the memory of what was seen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from haulwright.application.tables import Tables
+from haulwright.client.context import Context
+from haulwright.client.transaction import Tx
+from haulwright.clock import SECOND
+from haulwright.engine.job import DEFAULT_TENANT
+from haulwright.events import Event
+
+PURGE_ALLOWED: Final = ("brief_links", "brief_articles")
+"""The tables that rows are removed from, in this order."""
+RETENTION_CLEANED: Final = "retention.cleaned"
+BATCH: Final = 200
+MOST_BATCHES: Final = 1_000
+"""At most so many in one run; the next one goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """How many rows were, or would be, removed from each table."""
+
+    brief_articles: int = 0
+    brief_links: int = 0
+
+    def __add__(self, more: Removed) -> Removed:
+        return Removed(self.brief_articles + more.brief_articles, self.brief_links + more.brief_links)
+
+
+class Retention:
+    """The task `brief.retain`, and what it would do."""
+
+    def __init__(self, tables: Tables, keep_seconds: float) -> None:
+        self._tables = tables
+        self._age_us = round(keep_seconds * SECOND)
+
+    def run(self, ctx: Context) -> Removed:
+        """Remove what may go, a batch for each transaction, and return how much that was."""
+        removed = Removed()
+        for number in range(MOST_BATCHES):
+            batch = ctx.commit(f"batch:{number}", self._batch)
+            removed += batch
+            if batch.brief_articles < BATCH:
+                break
+        return ctx.commit("log", self._log, ctx.job.id, removed, settle=True)
+
+    def would_remove(self) -> Removed:
+        """What a run would remove now. Nothing is written."""
+        ((articles, links),) = self._tables.read("articles.count_purgeable", age_us=self._age_us)
+        return Removed(articles, links)
+
+    def _batch(self, tx: Tx) -> Removed:
+        writing = self._tables.on(tx)
+        found = writing.run("articles.purgeable", age_us=self._age_us, limit=BATCH)
+        rows = [{"tenant": tenant, "id": article_id} for tenant, article_id in sorted(found)]
+        links = writing.each("articles.purge_links", rows)
+        return Removed(len(writing.each("articles.purge", rows)), len(links))
+
+    def _log(self, tx: Tx, job_id: str, removed: Removed) -> Removed:
+        self._tables.on(tx).tell(Event(RETENTION_CLEANED, DEFAULT_TENANT, job_id, data=asdict(removed)))
+        return removed

@@ -1,0 +1,144 @@
+"""Documents on an app: its tasks, its schedule, its folders, and the doors for people and programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from haulwright.application.application import Application
+from haulwright.application.verbs import verb
+from haulwright.apps.documents import SPEC
+from haulwright.apps.documents.artifacts import Artifacts, File
+from haulwright.apps.documents.fetching import Fetch
+from haulwright.apps.documents.folders import Folders
+from haulwright.apps.documents.hosts import LONGEST, Hosts
+from haulwright.apps.documents.indexing import SearchIndex
+from haulwright.apps.documents.manifest import Item, ManifestLine, read_manifest
+from haulwright.apps.documents.planning import Imported, PlannedArtifact, Planning
+from haulwright.apps.documents.reconciling import Reconciler, Reconciling
+from haulwright.apps.documents.report import ReconcileReport
+from haulwright.apps.documents.retry import FETCH_RETRY
+from haulwright.apps.documents.settings import DocumentSettings
+from haulwright.apps.documents.verifying import FileVerdict, verified
+from haulwright.apps.documents.watching import FolderWatch
+from haulwright.errors import InvalidValue, NotFound
+from haulwright.operations.access import EVERYBODY, INSTALLATION
+
+if TYPE_CHECKING:
+    from haulwright.client.app import Haulwright
+    from haulwright.operations.principal import Principal
+
+QUEUE: Final = "documents"
+UPKEEP: Final = "documents-upkeep"
+LATEST: Final = 20
+
+
+class Documents(Application):
+    """Manifests of addresses become verified files: planned once, fetched once, stored once, found by their words."""
+
+    spec = SPEC
+    verbs: ClassVar = {
+        "documents.read": EVERYBODY,
+        "documents.plan": EVERYBODY,
+        "documents.reconcile": INSTALLATION,
+    }
+
+    def __init__(self, app: Haulwright, *, figures: DocumentSettings | None = None) -> None:
+        super().__init__(app)
+        self.figures = figures or DocumentSettings.load()
+        self.folders = Folders(self.figures.folder, self.figures.staging)
+        self.hosts = Hosts(app, self.figures)
+        self.artifacts = Artifacts(self.tables)
+        self._planning = Planning(self)
+        self._declare_tasks()
+
+    def _declare_tasks(self) -> None:
+        declare, figures = self.app.task, self.figures
+        self.fetch_task = declare(
+            name="documents.fetch", queue=QUEUE, retry=replace(FETCH_RETRY, attempts=figures.attempts),
+            lease=figures.lease_seconds, timeout=LONGEST, event_fields=("artifact", "sha256", "bytes"),
+        )(Fetch(self).run)  # fmt: skip
+        self.index_task = declare(name="documents.index", queue=UPKEEP, unique=("sha256",), retry=3, timeout="10 min")(
+            SearchIndex(self).run
+        )
+        self.reconcile_task = declare(
+            name="documents.reconcile", queue=UPKEEP, priority=10, unique=True, retry=3, timeout="1 h"
+        )(Reconciling(self).run)
+        self.watch_task = declare(name="documents.watch", queue=UPKEEP, priority=20, retry=3, timeout="1 min")(
+            FolderWatch(self).run
+        )
+        self.app.schedule("documents", figures.cron, self.watch_task)
+        self.app.at_start(self.reconcile_task)
+
+    @verb("documents.plan")
+    def add(self, principal: Principal, item: Item) -> PlannedArtifact:
+        """Have one artefact fetched; the same artefact is the same job."""
+        self.hosts.require_public(item.url)
+        return self._planning.plan(principal.acting_tenant, [item])[0]
+
+    @verb("documents.plan")
+    def take_in(self, principal: Principal, manifest: str | Path) -> Imported:
+        """Plan what a manifest lists, as CSV or JSON Lines. A bad line is on record, and the rest goes on."""
+        path = Path(manifest)
+        if not path.is_file():
+            raise NotFound("manifest", str(path))
+        lines = map(self._judged, read_manifest(path))
+        return self._planning.take_in(principal.acting_tenant, lines, manifest=path.name, actor=principal.actor)
+
+    def _judged(self, line: ManifestLine) -> ManifestLine:
+        """The line, or why its address is not gone to."""
+        try:
+            if line.item is not None:
+                self.hosts.require_public(line.item.url)
+        except InvalidValue as refused:
+            return ManifestLine(line.number, None, refused.message)
+        return line
+
+    @verb("documents.read")
+    def list_documents(
+        self, principal: Principal, *, state: str | None = None, limit: int = LATEST
+    ) -> list[dict[str, Any]]:
+        """The newest documents of a tenant, in the words of the document."""
+        return self.artifacts.list(principal.acting_tenant, state=state, limit=limit)
+
+    @verb("documents.read")
+    def get_document(self, principal: Principal, name: str) -> dict[str, Any]:
+        """How one document stands, by its job, its key or its address. A foreign one looks like an absent one."""
+        return self.artifacts.standing(principal.acting_tenant, name)
+
+    @verb("documents.read")
+    def count_states(self, principal: Principal) -> dict[str, int]:
+        """How many documents of a tenant are in each state."""
+        return self.artifacts.states(principal.acting_tenant)
+
+    @verb("documents.read")
+    def get_totals(self, principal: Principal) -> tuple[int, int, int]:
+        """The files of a tenant: how many, how many bytes, how many missing."""
+        return self.artifacts.totals(principal.acting_tenant)
+
+    @verb("documents.read")
+    def search(self, principal: Principal, query: str, limit: int = LATEST) -> list[File]:
+        """The files of a tenant that have all of these words."""
+        return self.artifacts.search(principal.acting_tenant, query, limit)
+
+    @verb("documents.read")
+    def list_under_way(self, principal: Principal, keys: Sequence[str]) -> dict[str, tuple[str, str]]:
+        """Of these documents, those that have not come to an end."""
+        return self.artifacts.under_way(principal.acting_tenant, keys)
+
+    @verb("documents.read")
+    def count_endings(self, principal: Principal, keys: Sequence[str]) -> dict[str, int]:
+        """How these documents ended."""
+        return self.artifacts.endings(principal.acting_tenant, keys)
+
+    @verb("documents.read")
+    def verify(self, principal: Principal) -> Iterator[FileVerdict]:
+        """Every file of a tenant, read to its end and compared with its hash. Nothing is changed."""
+        return verified(self.artifacts, self.folders, principal.acting_tenant)
+
+    @verb("documents.reconcile")
+    def reconcile(self, principal: Principal, *, dry_run: bool = False, deep: bool = False) -> ReconcileReport:
+        """Bring the database and the folders to agree, and say what did not; `deep` reads every file to its end."""
+        return Reconciler(self, self.tables.transact, dry_run=dry_run, deep=deep).run(actor=principal.actor)

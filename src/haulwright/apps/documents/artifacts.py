@@ -1,0 +1,146 @@
+"""Artefacts and files as they stand in the database. Every read names its tenant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from haulwright.apps.documents.identity import shown_url
+from haulwright.apps.documents.words import terms_of
+from haulwright.clock import Instant
+from haulwright.engine.ids import is_id
+from haulwright.errors import InvalidValue, NotFound
+
+if TYPE_CHECKING:
+    from haulwright.application.tables import Tables
+
+MOST_LISTED: Final = 1_000
+PAGE: Final = 500
+_STANDING: Final = (
+    "job_id", "work_id", "artifact_id", "canonical_url", "state", "lease_owner", "attempts", "error_code",
+    "error_message", "idempotency_key", "sha256", "duplicate_of", "updated_at",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """What was planned, and what came of it."""
+
+    tenant: str
+    key: str
+    work_id: str
+    artifact_id: str
+    canonical_url: str
+    url: str
+    """Where it is fetched. It may be signed: it is shown to nobody."""
+    name: str
+    title: str | None
+    expected_sha256: str | None
+    expected_bytes: int | None
+    expected_kind: str | None
+    manifest: str
+    sha256: str | None
+    outcome: str | None
+    duplicate_of: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of a tenant, as the index holds it."""
+
+    tenant: str
+    sha256: str
+    key: str
+    """The artefact that brought it first."""
+    bytes: int
+    kind: str
+    source: str
+    """Its address without query and credentials."""
+    title: str
+    stored_at: Instant
+    indexed_at: Instant | None
+    missing_at: Instant | None
+    text_problem: str | None
+
+
+class OnRecord(NamedTuple):
+    """A file as far as its place on disk is compared with it."""
+
+    sha256: str
+    key: str
+    bytes: int
+    missing_at: Instant | None
+
+
+class Artifacts:
+    """Reads what is planned, stored and indexed."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def get(self, tenant: str, key: str) -> Artifact:
+        """One artefact by its key."""
+        rows = self._tables.read("artifacts.get", tenant=tenant, key=key)
+        if not rows:
+            raise NotFound("document", key)
+        return Artifact(*rows[0])
+
+    def file(self, tenant: str, sha256: str) -> File | None:
+        """The file with this content, if the tenant has it on record."""
+        rows = self._tables.read("files.get", tenant=tenant, sha256=sha256)
+        return File(*rows[0]) if rows else None
+
+    def search(self, tenant: str, query: str, limit: int = 20) -> list[File]:
+        """The files that have all words of a query, the newest first; `harb*` stands for all that begin so."""
+        found = self._tables.read("files.search", tenant=tenant, terms=terms_of(query), limit=_most(limit))
+        return [File(*row) for row in found]
+
+    def standing(self, tenant: str, name: str) -> dict[str, Any]:
+        """How one artefact stands, in the words of the document; by its job, its key or its address."""
+        rows = self._tables.read("artifacts.find", tenant=tenant, name=name)
+        if not rows:
+            raise NotFound("document", shown_url(name), hint="Give its job, its key, or its address as it was planned.")
+        return dict(zip(_STANDING, rows[0], strict=True))
+
+    def list(self, tenant: str, *, state: str | None = None, limit: int = 20) -> list[dict[str, Any]]:
+        """The artefacts of a tenant, the newest first."""
+        rows = self._tables.read("artifacts.list", tenant=tenant, state=state, limit=_most(limit))
+        return [dict(zip(_STANDING, row, strict=True)) for row in rows]
+
+    def states(self, tenant: str) -> dict[str, int]:
+        """How many artefacts there are in each state."""
+        rows = self._tables.read("artifacts.states", tenant=tenant)
+        return {state: count for state, count in rows}  # noqa: C416 - a row has any length to the checker
+
+    def under_way(self, tenant: str, keys: Sequence[str]) -> dict[str, tuple[str, str]]:
+        """Those of some artefacts that have not ended yet, each with its job and its state."""
+        rows = self._tables.read("artifacts.under_way", tenant=tenant, keys=list(keys))
+        return {key: (job_id, state) for key, job_id, state in rows}
+
+    def endings(self, tenant: str, keys: Sequence[str]) -> dict[str, int]:
+        """How many of some artefacts are in each state."""
+        rows = self._tables.read("artifacts.endings", tenant=tenant, keys=list(keys))
+        return {state: count for state, count in rows}  # noqa: C416 - as above
+
+    def totals(self, tenant: str) -> tuple[int, int, int]:
+        """Files, their bytes, and how many of them are missing."""
+        ((files, size, missing),) = self._tables.read("files.totals", tenant=tenant)
+        return files, size, missing
+
+    def on_record(self, tenant: str) -> Iterator[OnRecord]:
+        """The files of a tenant in the order of their hashes, read a page at a time."""
+        after = ""
+        while rows := self._tables.read("files.page", tenant=tenant, after=after, limit=PAGE):
+            yield from (OnRecord(*row) for row in rows)
+            after = rows[-1][0]
+
+    def is_active(self, job_id: str) -> bool:
+        """Whether a job waits or runs."""
+        return is_id(job_id) and bool(self._tables.read("upkeep.is_active", job_id=job_id))
+
+
+def _most(limit: int) -> int:
+    if not 1 <= limit <= MOST_LISTED:
+        raise InvalidValue("limit", limit, f"is not between 1 and {MOST_LISTED}")
+    return limit

@@ -1,0 +1,199 @@
+"""`haulwright doc`: documents by their addresses, fetched once, verified, stored once, and found by their words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from haulwright.apps.documents import SPEC
+from haulwright.apps.documents.views import (
+    FILE_HEADERS,
+    FINDING_HEADERS,
+    STANDING_HEADERS,
+    file_document,
+    file_row,
+    finding_row,
+    planned_document,
+    standing_row,
+)
+from haulwright.cli.kit.exits import Exit
+from haulwright.cli.kit.output import Fields, Table
+from haulwright.cli.kit.params import DURATION
+from haulwright.cli.kit.verbs import NounGroup
+from haulwright.engine.job import DEFAULT_TENANT
+
+if TYPE_CHECKING:
+    from haulwright.apps.documents import Documents
+    from haulwright.apps.documents.planning import PlannedArtifact
+    from haulwright.cli.kit.site import Site
+
+STATES = ("PLANNED", "LEASED", "HEAD_DONE", "RESUME_OK", "STREAMING", "FINALIZED", "INDEXED", "DEDUPED",
+          "SKIPPED_DUPLICATE", "FAILED")  # fmt: skip
+LATEST = 20
+MOST_SHOWN = 20
+WORKER = "haulwright worker -A haulwright.apps.documents.worker:app --queues documents,documents-upkeep"
+
+command = NounGroup("doc", help=SPEC.summary)
+tenant_option = click.option("--tenant", default=DEFAULT_TENANT, show_default=True, help="Whose documents.")
+wait_option = click.option("--wait", is_flag=True, help="Wait until they are fetched, with a bar for each file.")
+timeout_option = click.option("--timeout", type=DURATION, metavar="TIME", help="With --wait: no longer than this.")
+
+
+@command.command("add")
+@click.argument("url")
+@tenant_option
+@click.option("--work", default="", metavar="ID", help="What it is a part of; else its host.")
+@click.option("--artifact", default="", metavar="ID", help="Which part; else its address.")
+@click.option("--title", help="What to call it; else what it says itself.")
+@click.option("--name", default="", help="The name of the file; else that of its address.")
+@click.option("--sha256", help="The hash that it must have.")
+@click.option("--bytes", "size", type=int, help="The length that it must have.")
+@click.option("--type", "kind", metavar="TYPE", help="What it must be, such as application/pdf.")
+@wait_option
+@timeout_option
+@click.pass_obj
+def add(  # noqa: PLR0913 - the options of the command, each with a name
+    site: Site,
+    url: str,
+    *,
+    tenant: str,
+    work: str,
+    artifact: str,
+    title: str | None,
+    name: str,
+    sha256: str | None,
+    size: int | None,
+    kind: str | None,
+    wait: bool,
+    timeout: float | None,
+) -> None:
+    """Have one document fetched, and print its job. The same document is the same job."""
+    from haulwright.apps.documents import Item  # noqa: PLC0415 - only where it is needed
+
+    documents: Documents = site.application("documents")
+    planned = documents.add(
+        site.principal().for_tenant(tenant), Item(url, work, artifact, title, name, sha256, size, kind)
+    )
+    if wait:
+        _wait(site, tenant, [planned], timeout)
+        return
+    told = planned.job_id if planned.created else f"{planned.job_id} (planned before)"
+    site.out.show(planned_document(planned), told)
+    site.out.next_step(WORKER)
+
+
+@command.command("import")
+@click.argument("manifest", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@tenant_option
+@wait_option
+@timeout_option
+@click.pass_obj
+def import_(site: Site, manifest: Path, *, tenant: str, wait: bool, timeout: float | None) -> None:
+    """Plan what a manifest lists: CSV with a header, or JSON Lines. A bad line is on record, and the rest goes on."""
+    documents: Documents = site.application("documents")
+    made = documents.take_in(site.principal().for_tenant(tenant), manifest)
+    counts = {name: made.counts[name] for name in ("planned", "known", "repeated", "refused")}
+    refused = [{"line": line.number, "why": line.why} for line in made.refused]
+    if wait:
+        for one in refused[:MOST_SHOWN]:
+            site.out.note(f"line {one['line']}: {one['why']}")
+        _wait(site, tenant, made.planned, timeout, imported=counts)
+        return
+    rows = [(one["line"], one["why"]) for one in refused[:MOST_SHOWN]]
+    told = ", ".join(f"{count} {name}" for name, count in counts.items())
+    parts = [Table(("line", "why it is refused"), rows)] if rows else []
+    site.out.show({"manifest": manifest.name, **counts, "refusals": refused}, told, *parts)
+    site.out.next_step(WORKER)
+
+
+@command.command("status")
+@click.argument("name", metavar="[JOB|KEY|URL]", required=False)
+@tenant_option
+@click.option("--state", type=click.Choice(STATES), help="Only those in this state.")
+@click.option("--limit", default=LATEST, show_default=True, help="At most so many.")
+@click.pass_obj
+def status(site: Site, name: str | None, *, tenant: str, state: str | None, limit: int) -> None:
+    """Show how documents stand: how many in each state and the newest of them, or everything about one."""
+    documents, principal = site.application("documents"), site.principal().for_tenant(tenant)
+    if name is not None:
+        standing = documents.get_document(principal, name)
+        site.out.show(standing, Fields(list(standing.items())))
+        return
+    states, (files, size, missing) = documents.count_states(principal), documents.get_totals(principal)
+    listed = documents.list_documents(principal, state=state, limit=limit)
+    document = {"states": states, "files": files, "bytes": size, "missing": missing, "documents": listed}
+    counts = Table(("state", "documents"), list(states.items()), "No documents.")
+    rows = [standing_row(one) for one in listed]
+    told = f"{files} files, {size:,} bytes" + (f", {missing} missing" if missing else "")
+    site.out.show(document, counts, "", told, "", Table(STANDING_HEADERS, rows, "", ("job", "error")))
+
+
+@command.command("search")
+@click.argument("words", nargs=-1, required=True)
+@tenant_option
+@click.option("--limit", default=LATEST, show_default=True, help="At most so many.")
+@click.pass_obj
+def search(site: Site, words: tuple[str, ...], *, tenant: str, limit: int) -> None:
+    """Find documents that have all of these words; harb* stands for every word that begins so."""
+    found = site.application("documents").search(site.principal().for_tenant(tenant), " ".join(words), limit)
+    now = site.store.now()
+    rows = [file_row(site.out, one, now) for one in found]
+    site.out.show({"files": [file_document(one) for one in found]}, Table(FILE_HEADERS, rows, "Nothing has them all."))
+
+
+@command.command("verify")
+@tenant_option
+@click.pass_context
+def verify(ctx: click.Context, tenant: str) -> None:
+    """Read every file from its first byte to its last, and compare it with its hash. Nothing is changed."""
+    site: Site = ctx.obj
+    documents: Documents = site.application("documents")
+    principal = site.principal().for_tenant(tenant)
+    total, _, _ = documents.get_totals(principal)
+    judged = list(site.out.progress(documents.verify(principal), "files", total))
+    wrong = [one for one in judged if one.state != "whole"]
+    document = {"files": len(judged), "wrong": [{"sha256": w.sha256, "key": w.key, "state": w.state} for w in wrong]}
+    told = f"{len(judged)} files, {len(wrong)} of them missing or damaged."
+    parts = [Table(("sha256", "state"), [(one.sha256, one.state) for one in wrong])] if wrong else []
+    site.out.show(document, told, *parts)
+    if wrong:
+        site.out.next_step("haulwright doc reconcile --deep")
+        ctx.exit(Exit.PROBLEMS)
+
+
+@command.command("reconcile")
+@click.option("--dry-run", is_flag=True, help="Only tell; change nothing.")
+@click.option("--deep", is_flag=True, help="Read every file to its end as well.")
+@click.pass_obj
+def reconcile(site: Site, *, dry_run: bool, deep: bool) -> None:
+    """Bring the database and the folders to agree, for all tenants, and say what did not."""
+    report = site.application("documents").reconcile(site.principal(), dry_run=dry_run, deep=deep)
+    rows = [finding_row(one) for one in report.findings[:MOST_SHOWN]]
+    told = f"{report.files} files looked at, {report.counts.total()} findings."
+    parts = [Table(FINDING_HEADERS, rows, "", ("tenant",))] if rows else []
+    site.out.show(report.document(), told, *parts)
+    if dry_run and rows:
+        site.out.next_step("haulwright doc reconcile")
+
+
+def _wait(
+    site: Site,
+    tenant: str,
+    planned: list[PlannedArtifact],
+    timeout: float | None,
+    imported: dict[str, int] | None = None,
+) -> None:
+    """Wait until these documents have ended; what failed makes the command fail."""
+    from haulwright.apps.documents.waiting import wait_for  # noqa: PLC0415 - only where somebody waits
+
+    documents: Documents = site.application("documents")
+    keys = [one.key for one in planned]
+    wait_for(site.out, documents, site.principal().for_tenant(tenant), keys, timeout)
+    endings = documents.count_endings(site.principal().for_tenant(tenant), keys)
+    told = ", ".join(f"{count} {state}" for state, count in endings.items()) or "nothing to wait for"
+    site.out.show({**(imported or {}), "endings": endings}, told)
+    if endings.get("FAILED"):
+        site.out.next_step(f"haulwright doc status --state FAILED --tenant {tenant}")
+        click.get_current_context().exit(Exit.FAILED)

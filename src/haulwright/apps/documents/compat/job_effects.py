@@ -1,0 +1,50 @@
+"""Effects: done once, and remembered. What was done before is returned without being done again."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from haulwright.apps.documents.compat.session import required, tenants, transaction
+from haulwright.engine.payload import EFFECT_LIMIT_BYTES, check
+from haulwright.errors import EffectUnknown
+
+_NOT_NOW: Final = frozenset({408, 425, 429, *range(500, 600)})
+"""Statuses that another try may change: they are no outcome, and nobody remembers them."""
+
+
+def run_effect(conn: sqlite3.Connection, job_id: str, kind: str, opkey: str, effect_fn: Callable[[], Any]) -> Any:
+    """Do something once. Its intent is on disk before it begins; the function runs outside of any transaction.
+
+    A function that raises, or answers that it cannot now, is called again the next time. So is one that a crash
+    interrupted, under the same key.
+    """
+    lease = required(conn, job_id, "effect")
+    with transaction(conn) as store:
+        begun = store.effects.begin(lease, opkey, kind)
+    if begun.state == "unknown":
+        raise EffectUnknown(f"The effect {kind} was interrupted.", hint=f"haulwright effect resolve {opkey}")
+    if begun.state == "done":
+        return None if begun.result is None else json.loads(begun.result)
+    result = effect_fn()
+    text = check(result, root="result", limit_bytes=EFFECT_LIMIT_BYTES)
+    if not _is_passing(result):
+        with transaction(conn) as store:
+            store.effects.settle(lease, opkey, text)
+    return json.loads(text)
+
+
+def get_effect_result(conn: sqlite3.Connection, opkey: str) -> Any:
+    """What came of an effect of a job that this connection leased or planned; None where it was not done."""
+    with transaction(conn) as store:
+        found = [store.effects.find(tenant, opkey) for tenant in tenants(conn)]
+    done = (known.result for known in found if known is not None and known.result is not None)
+    result = next(done, None)
+    return None if result is None else json.loads(result)
+
+
+def _is_passing(result: object) -> bool:
+    """Whether an answer only says that there is none now."""
+    return isinstance(result, Mapping) and result.get("status") in _NOT_NOW

@@ -1,0 +1,141 @@
+"""Leasing: one worker has a job at a time, for a while, and knows when it has lost it."""
+
+from __future__ import annotations
+
+import json
+import random
+import sqlite3
+from typing import Any, Final
+
+from haulwright.apps.documents.compat.idempotency import remember
+from haulwright.apps.documents.compat.session import QUEUE, TASK, entry, held, hold, let_go, rows, transaction
+from haulwright.apps.documents.retry import FETCH_RETRY
+from haulwright.clock import SECOND
+from haulwright.engine.job import Lease
+from haulwright.engine.outcome import Failure, RetryLater
+from haulwright.engine.settlement import RELEASE, Finish, PutBack, Settlement, Step, resolve
+from haulwright.engine.stages import DOCUMENTS
+from haulwright.engine.transitions import State
+from haulwright.runtime.identity import this_process
+from haulwright.stores.books import book
+from haulwright.stores.store import Store
+
+REAP_LIMIT: Final = 100
+MOST_STRANGERS: Final = 100
+"""So many jobs of other kinds are passed over in one look for a document."""
+_KEYS: Final = (
+    "job_id", "work_id", "artifact_id", "canonical_url", "state", "idempotency_key", "attempts", "lease_owner",
+    "lease_until",
+)  # fmt: skip
+_NOT_OURS: Final = PutBack("snooze", 30 * SECOND, refund=1, deferral=1, waiting_on="task:unknown")
+"""A job that is no document waits for a worker that knows it, as with every other worker."""
+_FAILED: Final = Failure("Failed", "failed", "the worker moved the document to FAILED")
+_ENDINGS: Final[dict[str, Step]] = {
+    "INDEXED": Finish(State.SUCCEEDED),
+    "DEDUPED": Finish(State.SUCCEEDED),
+    "SKIPPED_DUPLICATE": Finish(State.SKIPPED, "duplicate"),
+}
+
+
+def lease_next_job(conn: sqlite3.Connection, owner: str, ttl_s: float = 120) -> dict[str, Any] | None:
+    """Take the next job that is due, for so long, or None. Leases that ran out are taken back first."""
+    with transaction(conn) as store:
+        store.leases.reap(REAP_LIMIT)
+        lease = _claim(conn, store, owner)
+        if lease is None:
+            return None
+        lasting = {"id": lease.id, "fence": lease.fence, "lease_us": round(ttl_s * SECOND)}
+        conn.execute(entry("last"), lasting)
+        hold(conn, owner, lease)
+        (job,) = _documents(conn, lease)
+    remember(lease.id, lease.job_key)
+    return job
+
+
+def renew_lease(conn: sqlite3.Connection, job_id: str, owner: str) -> bool:
+    """Keep a lease for as long again; False where it is not this connection's, or lost."""
+    lease = held(conn, job_id, owner)
+    if lease is None:
+        return False
+    with transaction(conn) as store:
+        store.workers.seen(lease.worker_id, 0)
+        return not store.leases.renew([lease]).lost
+
+
+def release_lease(conn: sqlite3.Connection, job_id: str, owner: str) -> bool:
+    """Give a lease back; at a final stage the job is settled with it. False where it was lost: nothing is changed.
+
+    A job that failed waits for its next run while it has one left, and is dead after the last.
+    """
+    lease = held(conn, job_id, owner)
+    if lease is None:
+        return False
+    with transaction(conn) as store:
+        stage = store.effects.stage(lease.tenant, lease.job_key) or DOCUMENTS.start
+        step = _step(stage, lease)
+        accepted = bool(store.leases.settle([Settlement(lease, step)], owner))
+        if accepted and stage == DOCUMENTS.failed:
+            _begin_again(store, lease)
+        if accepted and stage in _ENDINGS:
+            conn.execute(entry("end"), {"tenant": lease.tenant, "key": _artifact(lease), "outcome": stage})
+        let_go(conn, job_id)
+    return accepted
+
+
+def _claim(conn: sqlite3.Connection, store: Store, owner: str) -> Lease | None:
+    """The next document that is due; what is none is left to others."""
+    worker_id = _worker_of(conn, store, owner)
+    for _ in range(MOST_STRANGERS):
+        leases = store.leases.claim(worker_id, (QUEUE,), 1)
+        if not leases:
+            return None
+        if _documents(conn, leases[0]):
+            return leases[0]
+        store.leases.settle([Settlement(leases[0], _NOT_OURS)], owner)
+    return None
+
+
+def _documents(conn: sqlite3.Connection, lease: Lease) -> list[dict[str, Any]]:
+    """The document that a job brings; none where it is a job of another kind."""
+    if lease.task != TASK:
+        return []
+    asked = {"tenant": lease.tenant, "key": _artifact(lease), "job_id": lease.id}
+    return [dict(zip(_KEYS, row, strict=True)) for row in rows(conn, entry("job"), asked)]
+
+
+def _artifact(lease: Lease) -> str:
+    """The key of the artefact that a job is about; that of the job is another one where it repairs something."""
+    return str(json.loads(lease.args)["artifact"])
+
+
+def _step(stage: str, lease: Lease) -> Step:
+    """What the stage of a document means for its job."""
+    if stage == DOCUMENTS.failed:
+        return resolve(RetryLater(_FAILED), lease, FETCH_RETRY, random.random)
+    return _ENDINGS.get(stage, RELEASE)
+
+
+def _begin_again(store: Store, lease: Lease) -> None:
+    """Start a new generation of a document that failed, for its next run. What the ledger holds is not done again."""
+    effects = book("haulwright.stores", "sqlite", "effects")
+    named = {"tenant": lease.tenant, "job_key": lease.job_key}
+
+    def work(connection: Any) -> None:
+        ((generation, *_),) = connection.run(effects["stage"], named)
+        fresh = {"generation": generation + 1, "machine": DOCUMENTS.name, "stage": DOCUMENTS.start}
+        whose = {"job_id": lease.id, "fence": lease.fence, "now": store.now()}
+        connection.run(effects["put_stage"], named | fresh | whose)
+
+    store.database.transact(work)
+
+
+def _worker_of(conn: sqlite3.Connection, store: Store, owner: str) -> str:
+    """The worker that this connection is under this name: another with the same name is another worker."""
+    conn.execute("create temp table if not exists documents_workers (owner text primary key, worker_id text)")
+    known = rows(conn, "select worker_id from temp.documents_workers where owner = :owner", {"owner": owner})
+    if known:
+        return str(known[0][0])
+    worker = this_process(owner)
+    store.workers.register(worker, [QUEUE], [TASK])
+    conn.execute("insert into temp.documents_workers values (:owner, :id)", {"owner": owner, "id": worker.id})
+    return worker.id

@@ -1,0 +1,46 @@
+"""The state of a document: forward only, and only by who holds its lease."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection
+from typing import Final
+
+from haulwright.apps.documents.compat.session import entry, required, rows, transaction
+from haulwright.engine.stages import DOCUMENTS
+from haulwright.errors import IllegalStage, LeaseLost, NotFound
+from haulwright.stores.connection import Connection
+
+LEASED: Final = "LEASED"
+"""How a document is shown that is leased and has not come further; it is stored nowhere."""
+
+
+def get_current_state(conn: sqlite3.Connection, job_id: str) -> str:
+    """The state of a document, in the words of the document."""
+    found = rows(conn, entry("state"), {"job_id": job_id})
+    if not found:
+        raise NotFound("job", job_id)
+    return str(found[0][0])
+
+
+def advance_state(conn: sqlite3.Connection, job_id: str, to_state: str, allowed_from: Collection[str]) -> None:
+    """Move a document forward; being there or past it already is no error, and what is not allowed is a RuntimeError.
+
+    It can fail from every state that is not final, whatever `allowed_from` says.
+    """
+    lease = required(conn, job_id, "stage")
+    to = DOCUMENTS.start if to_state == LEASED else to_state
+    with transaction(conn) as store:
+
+        def work(connection: Connection) -> None:
+            if not store.leases.hold(connection, lease):
+                raise LeaseLost(lease.id, lease.fence, "stage")
+            stage = store.effects.stage(lease.tenant, lease.job_key) or DOCUMENTS.start
+            shown = LEASED if stage == DOCUMENTS.start else stage
+            if DOCUMENTS.reached(stage, to):
+                return
+            if to != DOCUMENTS.failed and shown not in allowed_from:
+                raise IllegalStage(DOCUMENTS.name, shown, to)
+            store.effects.move_on(connection, lease, DOCUMENTS, to)
+
+        store.database.transact(work)

@@ -1,0 +1,48 @@
+"""The watch: every few minutes it looks whether documents should be reconciled, so that one worker does it for all.
+
+A worker that starts asks for that by itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from haulwright.client.context import Context
+from haulwright.client.transaction import Tx
+from haulwright.clock import SECOND, Instant
+
+if TYPE_CHECKING:
+    from haulwright.apps.documents.application import Documents
+
+BURST_US: Final = 600 * SECOND
+BURST_LOSSES: Final = 5
+"""So many leases lost in so short a time are no accident."""
+
+
+class FolderWatch:
+    """The task `documents.watch`."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+
+    def run(self, ctx: Context) -> list[str]:
+        """Ask for a reconciler where there is a reason, and return the reasons."""
+        often_us = round(self._documents.figures.reconcile_seconds * SECOND)
+        window = {"window_us": 2 * often_us, "burst_us": BURST_US}
+        ((last, losses),) = self._documents.tables.read("upkeep.pulse", **window)
+        reasons = reasons_for(last, losses, ctx.store.now() - often_us)
+        if reasons:
+            ctx.commit("ask", self._ask)
+        return reasons
+
+    def _ask(self, tx: Tx) -> None:
+        self._documents.tables.on(tx).enqueue(self._documents.reconcile_task.call())
+
+
+def reasons_for(last: Instant | None, losses: int, since: Instant) -> list[str]:
+    """Why documents should be reconciled: many leases were lost, or nobody did it since that moment."""
+    reasons = {
+        "leases lost": losses >= BURST_LOSSES,
+        "time passed": last is None or last <= since,
+    }
+    return [reason for reason, holds in reasons.items() if holds]

@@ -1,0 +1,33 @@
+"""Prices: what intakes are worth, by price points from governed sources, with one valuation for each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from haulwright.discovery import ApplicationSpec, lazy_names
+
+if TYPE_CHECKING:
+    from haulwright.apps.prices.application import Prices
+    from haulwright.apps.prices.intakes import NewIntake
+    from haulwright.client.app import Haulwright
+
+__all__ = ["SPEC", "NewIntake", "Prices", "install"]
+
+SPEC = ApplicationSpec(
+    name="prices",
+    package=__name__,
+    summary="Prices: what intakes are worth, by price points from governed sources.",
+    command="price",
+    commands=f"{__name__}.cli",
+    settings=f"{__name__}.settings",
+    demo=f"{__name__}.demo",
+    extra="apps",
+)
+__getattr__ = lazy_names(__name__, {"Prices": "application", "NewIntake": "intakes"})
+
+
+def install(app: Haulwright) -> Prices:
+    """Put prices on an app: its task and its tables. Nothing is opened yet."""
+    from haulwright.apps.prices.application import Prices  # noqa: PLC0415 - the spec above must stay light
+
+    return Prices.on(app)

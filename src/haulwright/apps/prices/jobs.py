@@ -1,0 +1,46 @@
+"""The jobs of prices as the document shows them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from haulwright.engine.ids import is_id
+from haulwright.errors import NotFound
+
+if TYPE_CHECKING:
+    from haulwright.application.tables import Tables
+
+COLUMNS: Final = (
+    "id", "intake_id", "source_id", "status", "attempts", "retry_count", "locked_by", "error_message", "error_code",
+    "created_at", "completed_at", "result",
+)  # fmt: skip
+LATEST: Final = 20
+
+
+class ScrapeJobs:
+    """The rows of the view `scrape_jobs`. Every read names its tenant."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def latest(self, tenant: str, intake_id: str | None = None, limit: int = LATEST) -> list[dict[str, Any]]:
+        """The newest jobs of a tenant, of one intake or of all."""
+        return self._read(tenant=tenant, intake_id=intake_id, id=None, limit=limit)
+
+    def get(self, tenant: str, job_id: str) -> dict[str, Any]:
+        """One job. That of another tenant looks exactly like an absent one."""
+        found = self._read(tenant=tenant, intake_id=None, id=job_id, limit=1) if is_id(job_id) else []
+        if not found:
+            raise NotFound("collection", job_id)
+        return found[0]
+
+    def _read(self, **asked: Any) -> list[dict[str, Any]]:
+        return [_job(row) for row in self._tables.read("jobs.list", **asked)]
+
+
+def _job(row: tuple[Any, ...]) -> dict[str, Any]:
+    found = dict(zip(COLUMNS, row, strict=True))
+    for moment in ("created_at", "completed_at"):
+        found[moment] = None if found[moment] is None else str(found[moment])
+    return found | {"result": json.loads(found["result"]) if found["result"] else None}

@@ -1,0 +1,48 @@
+-- Price points on PostgreSQL.
+
+-- name: put
+-- Stronger, then newer: what is there already stays unless the new one matches better, or as well and was seen later.
+-- Where both are equal the dearer one stays, so that the outcome does not depend on who came first.
+insert into prices_points as p (
+    tenant, intake_id, source_id, dedupe_key, key_version, listing_key, external_id, url, title, minor, currency,
+    price_type, day, match_strength, parser_version, job_id, first_seen_at, observed_at)
+select :tenant, :intake_id, :source_id, told.dedupe_key, :key_version::int, told.listing_key, told.external_id, told.url,
+       told.title, told.minor, told.currency, told.price_type, told.day, told.match_strength, :parser_version::int,
+       :job_id::uuid, :observed_at::bigint, :observed_at::bigint
+from unnest(
+    :dedupe_key::text[], :listing_key::text[], :external_id::text[], :url::text[], :title::text[], :minor::bigint[],
+    :currency::text[], :price_type::text[], :day::text[], :match_strength::int[]) as told (
+    dedupe_key, listing_key, external_id, url, title, minor, currency, price_type, day, match_strength)
+on conflict (tenant, intake_id, source_id, dedupe_key) do update
+set key_version = excluded.key_version, listing_key = excluded.listing_key, external_id = excluded.external_id,
+    url = excluded.url, title = excluded.title, minor = excluded.minor, match_strength = excluded.match_strength,
+    parser_version = excluded.parser_version, job_id = excluded.job_id, observed_at = excluded.observed_at
+where (excluded.match_strength, excluded.observed_at, excluded.minor) > (p.match_strength, p.observed_at, p.minor)
+returning dedupe_key, first_seen_at = observed_at;
+
+-- name: current
+-- What is last known of every listing of an intake, the newest first.
+select intake_id, source_id, dedupe_key, minor, currency, price_type, match_strength, day, title, url, observed_at
+from prices_current where tenant = :tenant and intake_id = :intake_id
+order by day desc, observed_at desc, source_id, dedupe_key limit :limit;
+
+-- name: history
+-- A page of the observations of an intake, after a place.
+select intake_id, source_id, dedupe_key, minor, currency, price_type, match_strength, day, title, url, observed_at
+from prices_points where tenant = :tenant and intake_id = :intake_id
+  and (source_id, dedupe_key) > (:after_source, :after_key)
+order by source_id, dedupe_key limit :limit;
+
+-- name: release
+delete from prices_quarantine where tenant = :tenant and intake_id = :intake_id and source_id = :source_id;
+
+-- name: quarantine
+insert into prices_quarantine (tenant, intake_id, source_id, page, place, job_id, reason, excerpt, created_at)
+select :tenant, :intake_id, :source_id, told.page, told.place, :job_id::uuid, told.reason, told.excerpt,
+       haulwright_now(:now::bigint)
+from unnest(:page::int[], :place::int[], :reason::text[], :excerpt::text[]) as told (page, place, reason, excerpt);
+
+-- name: quarantined
+select source_id, page, place, reason, excerpt
+from prices_quarantine where tenant = :tenant and intake_id = :intake_id
+order by source_id, page, place limit :limit;

@@ -1,0 +1,73 @@
+"""How price points, sources and jobs of prices are shown. Keys are stable: programs rely on them and on their order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from haulwright.apps.prices.points import Point
+    from haulwright.apps.prices.sources import PriceSource
+    from haulwright.apps.prices.valuations import Valued
+
+TITLE_CHARS = 50
+ERROR_CHARS = 60
+POINT_HEADERS = ("source", "day", "kind", "price", "match", "title")
+JOB_HEADERS = ("job", "source", "status", "retries", "points", "changed", "unusable", "error or note")
+
+
+def worth(valued: Valued | None) -> tuple[object, ...]:
+    """What something is worth as cells of a table: centre, low, high, how many points, how sure."""
+    from haulwright.apps.prices.amounts import amount_text  # noqa: PLC0415 - only where something is shown
+
+    if valued is None:
+        return ("", "", "", "", "")
+    made = valued.valuation
+    amounts = (amount_text(amount, made.currency) for amount in (made.centre, made.low, made.high))
+    return (*amounts, len(made.points), made.confidence)
+
+
+def point_row(point: Point) -> tuple[object, ...]:
+    """A price point as a line of a table."""
+    from haulwright.apps.prices.amounts import amount_text  # noqa: PLC0415 - as above
+
+    title = point.title if len(point.title) <= TITLE_CHARS else f"{point.title[: TITLE_CHARS - 1]}…"
+    amount = amount_text(point.minor, point.currency)
+    return (point.source_id, point.day, point.price_type, amount, point.match_strength, title)
+
+
+def source_document(source: PriceSource, health: list[dict[str, Any]]) -> dict[str, Any]:
+    """A source with how it stands and the rules that it is read by."""
+    standing: dict[str, Any] = next(one for one in health if one["id"] == source.source_id)
+    return {**standing, "revision": source.revision, "rules": dict(source.said)}
+
+
+def source_row(one: dict[str, Any]) -> tuple[object, ...]:
+    """A source as a line of a table."""
+    cells = (
+        one["tenant"],
+        one["name"],
+        "yes" if one["enabled"] else "no",
+        one["rate_limit_per_minute"],
+        one["failure_streak"],
+        one["last_success_at"],
+        one["last_failure_at"],
+        one["paused_until"],
+    )
+    return tuple("" if cell is None else cell for cell in cells)
+
+
+def job_row(one: dict[str, Any]) -> tuple[object, ...]:
+    """A job as a line of a table."""
+    result = one["result"] or {}
+    said = one["error_message"] or "; ".join(result.get("notes", []))
+    cells = (
+        one["id"],
+        one["source_id"],
+        one["status"],
+        one["retry_count"],
+        result.get("points"),
+        result.get("changed"),
+        result.get("quarantined"),
+        " ".join(said.split())[:ERROR_CHARS],
+    )
+    return tuple("" if cell is None else cell for cell in cells)

@@ -1,0 +1,33 @@
+"""Syncs: the Airbyte connections of many tenants, each at its cadence, one sync of each at a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from haulwright.discovery import ApplicationSpec, lazy_names
+
+if TYPE_CHECKING:
+    from haulwright.apps.syncs.application import Syncs
+    from haulwright.apps.syncs.errors import ActiveJobExists, TooSoon
+    from haulwright.client.app import Haulwright
+
+__all__ = ["SPEC", "ActiveJobExists", "Syncs", "TooSoon", "install"]
+
+SPEC = ApplicationSpec(
+    name="syncs",
+    package=__name__,
+    summary="Syncs: the Airbyte connections of many tenants, each at its cadence.",
+    command="sync",
+    commands=f"{__name__}.cli",
+    settings=f"{__name__}.settings",
+    demo=f"{__name__}.demo",
+    extra="apps",
+)
+__getattr__ = lazy_names(__name__, {"Syncs": "application", "ActiveJobExists": "errors", "TooSoon": "errors"})
+
+
+def install(app: Haulwright) -> Syncs:
+    """Put syncs on an app: its tasks, its schedule and its source. Nothing is opened yet."""
+    from haulwright.apps.syncs.application import Syncs  # noqa: PLC0415 - the spec above must stay light
+
+    return Syncs.on(app)

@@ -1,0 +1,141 @@
+"""Dispatch: enqueue the syncs that are due, and those that somebody asks for; one for a connection at a time."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from haulwright.application.tables import Writing
+from haulwright.apps.syncs.errors import ActiveJobExists, TooSoon
+from haulwright.client.context import Context
+from haulwright.client.transaction import Tx
+from haulwright.clock import SECOND
+from haulwright.engine.durations import spell
+from haulwright.engine.job import Enqueued
+from haulwright.errors import DuplicateMismatch, Forbidden, InvalidValue
+from haulwright.stores.books import book
+
+if TYPE_CHECKING:
+    from haulwright.application.tables import Tables
+    from haulwright.apps.syncs.connections import Connections, SyncConnection
+    from haulwright.apps.syncs.poll import Polls
+    from haulwright.client.app import Haulwright
+    from haulwright.client.task import Task
+    from haulwright.operations.principal import Principal
+    from haulwright.stores.connection import Connection as DatabaseConnection
+
+PACKAGE: Final = "haulwright.apps.syncs"
+PAGE: Final = 200
+MOST_PAGES: Final = 250
+"""At most so many connections are dispatched by one slot; the next one goes on."""
+MOST_POLLS: Final = 1_000
+LATE_US: Final = 120 * SECOND
+"""A dispatch that is no later than this does not move the ones after it."""
+KEEP_RUNS_US: Final = 90 * 86_400 * SECOND
+"""How long a run is remembered after it was settled: as long as a dead letter that may be requeued."""
+PRUNE_RUNS: Final = 500
+
+
+class Dispatch:
+    """The task `syncs.dispatch`, and the door for people."""
+
+    def __init__(
+        self, app: Haulwright, tables: Tables, connections: Connections, sync: Task[[str, str], Any], polls: Polls
+    ) -> None:
+        self._app = app
+        self._tables = tables
+        self._connections = connections
+        self._sync = sync
+        self._polls = polls
+
+    def run(self, ctx: Context) -> int:
+        """Enqueue what is due, a page for each transaction, and return how many syncs that are."""
+        ctx.commit("polls", self._watch)
+        ctx.commit("prune", self._prune)
+        dispatched = 0
+        for number in range(MOST_PAGES):
+            count = ctx.commit(f"page:{number}", self._page)
+            dispatched += count
+            if count < PAGE:
+                break
+        return dispatched
+
+    def by_hand(
+        self,
+        principal: Principal,
+        connector_id: str,
+        *,
+        external_account_id: str | None = None,
+        correlation_id: str | None = None,
+        connection: Any = None,
+    ) -> str:
+        """Enqueue a sync that somebody asks for, and return its job. Only support goes below what the plan allows.
+
+        `connection` is a connection of the caller's: the job commits or rolls back with the caller's rows.
+        """
+        if principal.tenant is None:
+            raise Forbidden("A sync is dispatched for one tenant.", hint="Act as that tenant, or as support for it.")
+        found = self._connections.get(principal.tenant, connector_id)
+        self._check(found, principal, external_account_id)
+        try:
+            job = self._enqueue(found, correlation_id, connection)
+        except DuplicateMismatch as twin:
+            raise ActiveJobExists(connector_id, twin.job_id) from None
+        if not job.created:
+            raise ActiveJobExists(connector_id, job.id)
+        return job.id
+
+    def _enqueue(self, found: SyncConnection, correlation_id: str | None, connection: Any) -> Enqueued:
+        """Write the job and when the connection is due again, together: in the caller's transaction or in our own."""
+        task = self._sync.using(tenant=found.tenant, correlation_id=correlation_id)
+        call = task.call(found.connector_id, found.external_account_id)
+        store = self._app.store_on(connection)
+
+        def work(on: DatabaseConnection) -> Enqueued:
+            writing = Writing(on, store, partial(book, PACKAGE, on.dialect))
+            (job,) = writing.enqueue(call)
+            if job.created:
+                self._put_off(writing, [{"tenant": found.tenant, "connector_id": found.connector_id}])
+            return job
+
+        return store.database.transact(work)
+
+    def _check(self, found: SyncConnection, principal: Principal, external_account_id: str | None) -> None:
+        if external_account_id not in {None, found.external_account_id}:
+            why = f"is not the account of the connection {found.connector_id}"
+            raise InvalidValue("external account", external_account_id, why)
+        if not found.enabled:
+            hint = f"Enable it with: haulwright sync enable {found.connector_id} --tenant {found.tenant}"
+            raise InvalidValue("connection", found.connector_id, "is disabled", hint=hint)
+        if principal.kind in {"support", "admin"} or found.triggered_at is None:
+            return
+        plan = self._connections.plan(found.tenant)
+        left = found.triggered_at + plan.floor_us - self._app.store.now()
+        if left > 0:
+            raise TooSoon(found.connector_id, plan.name, spell(-(-left // SECOND)))
+
+    def _page(self, tx: Tx) -> int:
+        """Enqueue some that are due."""
+        writing = self._tables.on(tx)
+        due = writing.run("connections.due", task=self._sync.name, limit=PAGE)
+        calls = [self._sync.using(tenant=tenant).call(name, account) for tenant, name, account in due]
+        if calls:
+            writing.enqueue(*calls)
+            self._put_off(writing, [{"tenant": row[0], "connector_id": row[1]} for row in due])
+        return len(due)
+
+    def _put_off(self, writing: Writing, named: list[dict[str, str]]) -> None:
+        """Each is due again one interval later."""
+        writing.each("connections.dispatched", named, late_us=LATE_US)
+
+    def _watch(self, tx: Tx) -> int:
+        """See to it that every workspace with runs under way is polled, whatever became of its poll."""
+        writing = self._tables.on(tx)
+        places = writing.run("runs.unsettled", limit=MOST_POLLS)
+        for credential, workspace_id, tenant in places:
+            writing.enqueue(self._polls.of(credential, workspace_id, tenant))
+        return len(places)
+
+    def _prune(self, tx: Tx) -> int:
+        """Forget runs that nobody can ask for any more."""
+        return len(self._tables.on(tx).run("runs.prune", age_us=KEEP_RUNS_US, limit=PRUNE_RUNS))

@@ -1,0 +1,119 @@
+-- Syncs on SQLite: the Airbyte connections of many tenants. Times are microseconds since 1970 UTC.
+
+create table syncs_tenants (
+    tenant     text    not null primary key,
+    plan       text    not null,
+    created_at integer not null,
+    updated_at integer not null
+) without rowid;
+
+create table syncs_connections (
+    tenant              text    not null,
+    connector_id        text    not null,
+    airbyte_id          text    not null,           -- what Airbyte calls it
+    workspace_id        text    not null,
+    external_account_id text    not null,
+    credential          text    not null,           -- its name; the secret is never written down
+    cadence_us          integer,                    -- as it was asked for; null is what the plan gives
+    interval_us         integer not null check (interval_us > 0),  -- what is in force
+    enabled             integer not null default 1,
+    due_at              integer not null,
+    triggered_at        integer,                    -- when a sync of it last began
+    synced_at           integer,                    -- when one last succeeded
+    last_run_id         integer,                    -- the newest of its runs that we know
+    created_at          integer not null,
+    updated_at          integer not null,
+    primary key (tenant, connector_id)
+) without rowid;
+create unique index syncs_connections_airbyte on syncs_connections (airbyte_id);
+create index syncs_connections_due on syncs_connections (due_at) where enabled;
+create index syncs_connections_credential on syncs_connections (credential, tenant);
+
+-- What runs at Airbyte for our jobs: one row for each trigger.
+create table syncs_runs (
+    tenant           text    not null,
+    job_key          text    not null,
+    round            integer not null,              -- the how-manieth trigger of this work
+    job_id           text    not null,              -- the job that waits for it
+    connector_id     text    not null,
+    workspace_id     text    not null,
+    credential       text    not null,
+    run_id           integer not null,
+    status           text    not null,
+    adopted          integer not null,
+    records          integer,
+    bytes            integer,
+    duration_seconds real,
+    started_at       integer not null,
+    ended_at         integer,                       -- when we learned that it is over
+    settled_at       integer,                       -- when its job drew the conclusion
+    primary key (tenant, job_key, round)
+) without rowid;
+create index syncs_runs_watched on syncs_runs (credential, workspace_id) where settled_at is null;
+create index syncs_runs_settled on syncs_runs (settled_at) where settled_at is not null;
+create index syncs_runs_job on syncs_runs (tenant, job_id, round);
+
+-- The jobs of syncs in the words of the document, so that its queries run.
+create view ingestion_jobs as
+select j.id as job_id, j.tenant as tenant_id, j.args ->> '$.connector_id' as connector_id,
+       j.args ->> '$.external_account_id' as external_account_id,
+       case when j.state = 'running' or (r.run_id is not null and r.settled_at is null) then 'running'
+            when j.attempts > 0 then 'failed' else 'queued' end as status,
+       case when j.state = 'running' then max(j.attempts - 1, 0) else j.attempts end as retry_count,
+       cast(r.run_id as text) as run_id, j.correlation_id, j.error_message, j.error_code,
+       case when j.state = 'queued' and j.attempts > 0 and (r.run_id is null or r.settled_at is not null)
+            then datetime(j.run_at / 1000000, 'unixepoch') end as next_retry_at,
+       datetime(j.created_at / 1000000, 'unixepoch') as created_at,
+       datetime(coalesce(r.started_at, j.started_at) / 1000000, 'unixepoch') as started_at,
+       null as finished_at, r.records as records_synced, r.duration_seconds
+from haulwright_jobs j
+left join syncs_runs r on r.tenant = j.tenant and r.job_id = j.id and r.round = (
+    select max(round) from syncs_runs where tenant = j.tenant and job_id = j.id)
+where j.task = 'syncs.sync'
+union all
+select j.id, j.tenant, j.args ->> '$.connector_id', j.args ->> '$.external_account_id',
+       case j.state when 'succeeded' then 'success' when 'dead' then 'dead_letter' else j.state end,
+       max(j.attempts - 1, 0), cast(r.run_id as text), j.correlation_id, j.error_message, j.error_code, null,
+       datetime(j.created_at / 1000000, 'unixepoch'),
+       datetime(coalesce(r.started_at, j.started_at) / 1000000, 'unixepoch'),
+       datetime(j.finished_at / 1000000, 'unixepoch'), r.records, r.duration_seconds
+from haulwright_history j
+left join syncs_runs r on r.tenant = j.tenant and r.job_id = j.id and r.round = (
+    select max(round) from syncs_runs where tenant = j.tenant and job_id = j.id)
+where j.task = 'syncs.sync';
+
+-- Syncs that have been running for more than two hours, the oldest first.
+create view syncs_stuck as
+select job_id, tenant_id, connector_id, run_id, started_at
+from ingestion_jobs
+where status = 'running' and started_at < datetime('now', '-2 hours')
+order by started_at;
+
+-- Dead letters that nobody requeued yet.
+create view syncs_dead_letters as
+select tenant as tenant_id, error_code, count(*) as jobs,
+       datetime(min(finished_at) / 1000000, 'unixepoch') as oldest_at
+from haulwright_history
+where task = 'syncs.sync' and state = 'dead' and requeued_to is null
+group by tenant, error_code;
+
+create view syncs_by_connector as
+select tenant_id, connector_id, sum(status = 'success') as succeeded, sum(status = 'dead_letter') as dead,
+       round(1.0 * sum(status = 'success') / nullif(sum(status in ('success', 'dead_letter')), 0), 4) as success_rate,
+       round(avg(case when status = 'success' then duration_seconds end), 3) as mean_duration_seconds,
+       coalesce(sum(case when status = 'success' then records_synced end), 0) as records_synced
+from ingestion_jobs
+group by tenant_id, connector_id;
+
+-- How often syncs failed and were tried again, by what went wrong; the rate is for each sync that there was.
+create view syncs_retries as
+select e.data ->> '$.error_code' as error_code, count(*) as retries, count(distinct e.job_id) as jobs,
+       round(1.0 * count(*) / (select count(*) from ingestion_jobs), 4) as rate
+from haulwright_events e
+where e.name = 'job.failed' and e.job_id in (select job_id from ingestion_jobs)
+group by e.data ->> '$.error_code';
+
+create view syncs_queued_per_minute as
+select substr(created_at, 1, 16) as minute, count(*) as queued
+from ingestion_jobs
+group by substr(created_at, 1, 16);

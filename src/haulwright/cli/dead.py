@@ -1,0 +1,134 @@
+"""`haulwright dead` (or `dlq`): dead letters, listed, counted and requeued."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from haulwright.cli.filters import filter_options, job_query
+from haulwright.cli.jobs import LATEST
+from haulwright.cli.kit.options import confirm
+from haulwright.cli.kit.params import JOB_ID
+from haulwright.cli.kit.verbs import NounGroup
+from haulwright.errors import Refused
+from haulwright.operations.dead_letters import BULK_LIMIT, DeadLetterIds, Requeued, RequeueRefused
+from haulwright.operations.principal import Principal
+from haulwright.operations.views.dead_letters import (
+    DEAD_COUNT_COLUMNS,
+    REQUEUED_COLUMNS,
+    dead_counts_view,
+    requeue_view,
+    would_requeue_view,
+)
+from haulwright.operations.views.jobs import JOB_COLUMNS, jobs_view
+from haulwright.stores.paging import PAGE_LIMIT
+
+if TYPE_CHECKING:
+    from haulwright.cli.kit.site import Site
+
+FRESH_WARNING = (
+    "With --fresh the new jobs have new keys: effects that were recorded are not reused, and may happen again."
+)
+
+command = NounGroup("dead", help="Dead letters: list, count, requeue.")
+
+
+@command.command("list")
+@filter_options
+@click.option("--requeued", is_flag=True, help="Also those that were requeued already.")
+@click.option("--limit", default=LATEST, show_default=True, help=f"At most so many, up to {PAGE_LIMIT}.")
+@click.option("--after", metavar="CURSOR", help="Those after a page: what its `next` says.")
+@click.pass_obj
+def list_(
+    site: Site, /, where: tuple[str, ...], *, requeued: bool, limit: int, after: str | None, **options: Any
+) -> None:
+    """List dead letters that nobody requeued yet, the newest first."""
+    operations = site.operations()
+    page = operations.dead_letters.page(job_query(where, **options), requeued=requeued, after=after, limit=limit)
+    table = site.out.table(JOB_COLUMNS, page.jobs, now=operations.now(), empty="No dead letters.")
+    site.out.show(jobs_view(page), table)
+    site.out.more(page.next)
+
+
+@command.command("counts")
+@click.option("--tenant", help="Only those of this tenant.")
+@click.option("--limit", default=PAGE_LIMIT, show_default=True, help=f"At most so many, up to {PAGE_LIMIT}.")
+@click.option("--after", metavar="CURSOR", help="Those after a page: what its `next` says.")
+@click.pass_obj
+def counts(site: Site, tenant: str | None, limit: int, after: str | None) -> None:
+    """Count the dead letters that wait for somebody, by tenant and error code, the most first."""
+    page = site.operations().dead_letters.counts(tenant, after=after, limit=limit)
+    table = site.out.table(DEAD_COUNT_COLUMNS, page.rows, empty="No dead letters.")
+    site.out.show(dead_counts_view(page), table)
+    site.out.more(page.next)
+
+
+@command.command("requeue")
+@click.argument("ids", nargs=-1, type=JOB_ID, metavar="[ID]...")
+@click.option("--all", "everything", is_flag=True, help=f"All that match the filter, up to {BULK_LIMIT}.")
+@filter_options
+@click.option("--dry-run", is_flag=True, help="Say which, and change nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask before --all.")
+@click.option("--fresh", is_flag=True, help="Take new job keys: what was recorded as done may be done again.")
+@click.option("--reason", default="", help="Why; it is recorded.")
+@click.option("--correlation-id", metavar="ID", help="The ticket or trace that the new jobs carry.")
+@click.option("--as-support", metavar="NAME", help="Act as support for --tenant, with --reason.")
+@click.pass_obj
+def requeue(  # noqa: PLR0913 - the options of the command, each with a name
+    site: Site,
+    /,
+    ids: tuple[str, ...],
+    where: tuple[str, ...],
+    *,
+    everything: bool,
+    dry_run: bool,
+    yes: bool,
+    fresh: bool,
+    reason: str,
+    correlation_id: str | None,
+    as_support: str | None,
+    **options: Any,
+) -> None:
+    """Give dead letters another life, each as a new job that is linked to it. It can be done once for each."""
+    if bool(ids) is everything:
+        raise click.UsageError("Name the dead letters by their ids, or say --all.")
+    if ids and (where or any(value for name, value in options.items() if name != "tenant")):
+        raise click.UsageError("A filter goes with --all, not with ids.")
+    letters = site.operations(_principal(site, as_support, options["tenant"], reason)).dead_letters
+    chosen = DeadLetterIds([*ids], more=False) if ids else letters.ids(job_query(where, **options))
+    if chosen.more:
+        site.out.note(f"There are more than {len(chosen.ids)}: these first, then say it again.")
+    if dry_run:
+        sentence = f"{len(chosen.ids)} would be requeued. Nothing was changed."
+        site.out.show(would_requeue_view(chosen), *chosen.ids, sentence)
+        return
+    if fresh:
+        site.out.note(FRESH_WARNING)
+    if everything and chosen.ids and not yes:
+        count = f"{len(chosen.ids)} dead letters"
+        confirm(f"requeue {count}", f"Requeue {count}?", hint="Add --yes, or look first with --dry-run.")
+    outcomes = letters.requeue_many(chosen.ids, correlation_id=correlation_id, fresh=fresh)
+    _show(site, [*site.out.progress(outcomes, "requeue", len(chosen.ids))])
+
+
+def _show(site: Site, outcomes: list[Requeued | RequeueRefused]) -> None:
+    """What became of each: a single one that was refused is the error of the command, of several it is told."""
+    requeued = [outcome for outcome in outcomes if isinstance(outcome, Requeued)]
+    refused = [outcome for outcome in outcomes if isinstance(outcome, RequeueRefused)]
+    if refused and len(outcomes) == 1:
+        raise refused[0].error
+    table = site.out.table(REQUEUED_COLUMNS, requeued, empty="Nothing was requeued.")
+    site.out.show(requeue_view(outcomes), table)
+    for refusal in refused:
+        site.out.note(f"Left as it is: {refusal.error.message}")
+    if refused:
+        click.get_current_context().exit(refused[0].error.exit_code)
+
+
+def _principal(site: Site, as_support: str | None, tenant: str | None, reason: str) -> Principal:
+    if as_support is None:
+        return site.principal(reason)
+    if tenant is None:
+        raise Refused("Support acts for one tenant, and none is named.", hint="Add --tenant.")
+    return Principal.support(as_support, tenant=tenant, reason=reason)

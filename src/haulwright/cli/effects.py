@@ -1,0 +1,82 @@
+"""`haulwright effect`: what runs did through the ledger, and what a person found out about an unknown one."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from haulwright.cli.kit.params import JOB_ID, JSON
+from haulwright.cli.kit.verbs import NounGroup
+from haulwright.engine.job import DEFAULT_TENANT
+from haulwright.operations.views.effects import (
+    EFFECT_COLUMNS,
+    UNRESOLVED_COLUMNS,
+    effects_view,
+    resolved_view,
+    unresolved_page_view,
+)
+from haulwright.stores.paging import PAGE_LIMIT
+
+if TYPE_CHECKING:
+    from haulwright.cli.kit.site import Site
+
+command = NounGroup("effect", help="What runs did through the ledger.")
+
+
+@command.command("list")
+@click.argument("job_id", type=JOB_ID, metavar="JOB")
+@click.option("--limit", default=500, show_default=True, help=f"At most so many, up to {PAGE_LIMIT}.")
+@click.option("--after", metavar="CURSOR", help="Those after a page: what its `next` says.")
+@click.pass_obj
+def list_(site: Site, job_id: str, limit: int, after: str | None) -> None:
+    """List the effects of a job, in the order of their beginning, with those that it inherited from a dead letter."""
+    operations = site.operations()
+    page = operations.effects.of_job(job_id, after=after, limit=limit)
+    table = site.out.table(EFFECT_COLUMNS, page.rows, now=operations.now(), empty="No effects.")
+    site.out.show(effects_view(page), table)
+    site.out.more(page.next)
+
+
+@command.command("unresolved")
+@click.option("--tenant", help="Only those of this tenant.")
+@click.option("--limit", default=50, show_default=True, help=f"At most so many, up to {PAGE_LIMIT}.")
+@click.option("--after", metavar="CURSOR", help="Those after a page: what its `next` says.")
+@click.pass_obj
+def unresolved(site: Site, tenant: str | None, limit: int, after: str | None) -> None:
+    """List effects of which nobody knows whether they happened.
+
+    An unknown one waits for a person, who says so with `effect resolve`. One in doubt was begun by a job that is gone:
+    a requeue of that job finds out.
+    """
+    operations = site.operations()
+    age = float(site.settings["stuck_effect_seconds"])
+    page = operations.effects.unresolved(tenant, age=age, after=after, limit=limit)
+    table = site.out.table(UNRESOLVED_COLUMNS, page.rows, now=operations.now(), empty="Every effect is settled.")
+    site.out.show(unresolved_page_view(page), table)
+    site.out.more(page.next)
+
+
+@command.command("resolve")
+@click.argument("key")
+@click.option("--happened/--not", "happened", default=None, help="It happened, or it did not.")
+@click.option("--result", type=JSON, metavar="JSON", help="With --happened: what it returned.")
+@click.option("--tenant", default=DEFAULT_TENANT, show_default=True, help="The tenant of its job.")
+@click.option("--reason", required=True, help="How you know; it is recorded.")
+@click.pass_obj
+def resolve(  # noqa: PLR0913 - the options of the command, each with a name
+    site: Site, /, key: str, *, happened: bool | None, result: str | None, tenant: str, reason: str
+) -> None:
+    """Say what became of an unknown effect, after you found out.
+
+    Its job is a dead letter: requeue it afterwards, and it goes on from there.
+    """
+    if happened is None:
+        raise click.UsageError("Say whether it happened: --happened or --not.")
+    effects = site.operations(site.principal(reason)).effects
+    value = None if result is None else json.loads(result)
+    resolved = effects.resolve(key, happened=happened, result=value, tenant=tenant)
+    sentence = "It is recorded as done." if happened else "It is recorded as not done, and may run again."
+    site.out.show(resolved_view(resolved), sentence)
+    site.out.next_step("haulwright dead requeue JOB")

@@ -1,0 +1,63 @@
+"""Finds the app that a person means by `package.module:name`."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from haulwright.errors import HaulwrightError, Refused
+
+if TYPE_CHECKING:
+    from haulwright.client.app import Haulwright
+
+DEFAULT_NAME = "app"
+WAYS = 'Give -A package.module:app, set HAULWRIGHT_APP, or write app = "package.module:app" under [tool.haulwright].'
+
+
+def find_app(spec: str | None, *, folder: Path | None = None) -> Haulwright:
+    """The app of this name, with the current folder (and `folder`) on the path; what is in its way is told plainly."""
+    from haulwright.client.app import Haulwright  # noqa: PLC0415 - with it comes all that a client needs
+
+    if not spec:
+        raise Refused("This needs an app, and none is named.", hint=WAYS)
+    module_name, _, name = spec.partition(":")
+    module = _import(module_name, [Path.cwd(), *([folder] if folder else [])])
+    found = getattr(module, name or DEFAULT_NAME, None)
+    if isinstance(found, Haulwright):
+        return found
+    apps = [one for one, value in vars(module).items() if isinstance(value, Haulwright)]
+    why = f"is a {type(found).__name__}, no Haulwright app" if found is not None else "does not exist"
+    hint = (
+        f"Did you mean -A {module_name}:{apps[0]}?" if apps else f"Write there: {name or DEFAULT_NAME} = Haulwright()"
+    )
+    raise Refused(f"The app {name or DEFAULT_NAME!r} in {module_name} {why}.", hint=hint)
+
+
+def _import(name: str, folders: list[Path]) -> ModuleType:
+    for folder in reversed(folders):
+        if str(folder) not in sys.path:
+            sys.path.insert(0, str(folder))
+    try:
+        return import_module(name)
+    except HaulwrightError:
+        raise  # a schedule or a task in it makes no sense, and says why
+    except (Exception, SystemExit) as error:
+        if isinstance(error, ModuleNotFoundError) and error.name and f"{name}.".startswith(f"{error.name}."):
+            places = " and ".join(map(str, folders))
+            message = f"There is no module {error.name}, neither in {places} nor among the installed packages."
+            raise Refused(message, hint="Go to the folder that contains it, or install it.") from error
+        raise Refused(_told(name, error), hint="Mend it; --debug shows the traceback.") from error
+
+
+def _told(name: str, error: BaseException) -> str:
+    """What stopped the import, and where: the last line that was running."""
+    frames = traceback.extract_tb(error.__traceback__)
+    last = frames[-1]
+    where = f"{last.filename}, line {last.lineno}"
+    if isinstance(error, SyntaxError):
+        where = f"{error.filename}, line {error.lineno}"
+    return f"The module {name} cannot be imported: {type(error).__name__}: {error} ({where})."

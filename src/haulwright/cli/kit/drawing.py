@@ -1,0 +1,46 @@
+"""Tables on a terminal. Rich is imported here and nowhere else but for progress bars."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table as Drawing
+from rich.text import Text
+
+from haulwright.cli.kit.output import Table
+
+STYLES = {
+    "succeeded": "green", "ok": "green", "running": "cyan", "retrying": "yellow", "warn": "yellow", "dead": "red",
+    "problem": "bold red", "cancelled": "dim", "skipped": "dim",
+}  # fmt: skip
+"""The colours of words that stand alone in a cell; the word itself always says it too."""
+GAP = 2
+FOLDED_CHARS = 20
+"""The least width of the last column, whose text may take several lines."""
+
+
+def draw(table: Table) -> None:
+    """Print a table that fits the terminal: empty columns go first, then those that it can spare."""
+    console = Console()
+    kept = fitting(table, console.width)
+    drawing = Drawing(box=None, pad_edge=False, header_style="bold")
+    for place in kept:
+        drawing.add_column(table.headers[place], no_wrap=place != kept[-1], overflow="fold")
+    for row in table.rows:
+        drawing.add_row(*(Text(str(row[place]), STYLES.get(str(row[place]), "")) for place in kept))
+    console.print(drawing)
+
+
+def fitting(table: Table, width: int) -> list[int]:
+    """The places of the columns that are shown in this width."""
+    kept = [place for place in range(len(table.headers)) if any(str(row[place]) for row in table.rows)]
+    for name in table.optional_columns:
+        if _needed(table, kept) <= width:
+            break
+        kept = [place for place in kept if table.headers[place] != name]
+    return kept
+
+
+def _needed(table: Table, kept: list[int]) -> int:
+    widths = [max(len(table.headers[place]), *(len(str(row[place])) for row in table.rows)) for place in kept]
+    widths[-1] = min(widths[-1], FOLDED_CHARS)
+    return sum(widths) + GAP * (len(widths) - 1)

@@ -1,0 +1,89 @@
+"""Kinds of values on the command line: times, lengths of time, job ids, JSON. What makes no sense is refused here."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from haulwright.engine.durations import seconds
+from haulwright.engine.ids import is_id
+from haulwright.errors import InvalidValue, NotFound
+from haulwright.operations.times import instant_of
+
+
+class _Kind(click.ParamType):  # type: ignore[type-arg] # generic in newer versions of click only
+    """A kind of value."""
+
+
+class DurationParam(_Kind):
+    """A length of time in words; the value is its seconds."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ARG002
+        """Seconds."""
+        return seconds(value, what=_flag(param))
+
+
+class InstantParam(_Kind):
+    """A moment with its zone; the value is its microseconds since 1970 UTC."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:  # noqa: ARG002
+        """Microseconds."""
+        return value if isinstance(value, int) else instant_of(value, what=_flag(param))
+
+
+class JobIdParam(_Kind):
+    """The id of a job. What is no id cannot be found, on any database."""
+
+    name = "id"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002
+        """The id."""
+        text = str(value).strip().lower()
+        if not is_id(text):
+            raise NotFound("job", repr(value), hint="See jobs with: haulwright job list")
+        return text
+
+
+class JsonParam(_Kind):
+    """A JSON text, checked and kept as text."""
+
+    name = "json"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002
+        """The text."""
+        try:
+            json.loads(value)
+        except ValueError as error:
+            raise InvalidValue(
+                _flag(param), value, f"is no JSON: {error}", hint="Text needs its quotes: '\"text\"'"
+            ) from None
+        return str(value)
+
+
+DURATION = DurationParam()
+INSTANT = InstantParam()
+JOB_ID = JobIdParam()
+JSON = JsonParam()
+
+
+def pairs(texts: tuple[str, ...], *, what: str) -> dict[str, str]:
+    """`key=value` texts as a dictionary; one without = or given twice is refused."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise InvalidValue(what, text, "is not of the form name=value")
+        if name in found:
+            raise InvalidValue(what, text, f"gives {name} a second time")
+        found[name] = value
+    return found
+
+
+def _flag(param: click.Parameter | None) -> str:
+    return max(param.opts, key=len) if param is not None else "value"

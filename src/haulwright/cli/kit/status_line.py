@@ -1,0 +1,134 @@
+"""One line on stderr about long work: rewritten in place on a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from haulwright.cli.kit.output import LINE_EVERY_SECONDS
+from haulwright.engine.durations import spell
+from haulwright.errors import DatabaseProblem
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from haulwright.operations import Operations
+    from haulwright.operations.progress import QueueProgress
+
+ON_TERMINAL_SECONDS = 1.0
+_ERASE = "\r\x1b[K"
+
+log = logging.getLogger("haulwright.progress")
+
+
+class StatusLine:
+    """The last line of a terminal. Whoever writes beside it takes it away first."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._text = ""
+
+    def draw(self, text: str) -> None:
+        """Show this instead of what was shown."""
+        with self._lock:
+            self._text = text[: shutil.get_terminal_size().columns - 1]
+            sys.stderr.write(f"{_ERASE}{self._text}")
+            sys.stderr.flush()
+
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        """Take the line away, and bring it back."""
+        with self._lock:
+            if not self._text:
+                yield
+                return
+            sys.stderr.write(_ERASE)
+            yield
+            self.draw(self._text)
+
+    def end(self) -> None:
+        """Leave what was shown last as an ordinary line."""
+        with self._lock:
+            if self._text:
+                sys.stderr.write("\n")
+                sys.stderr.flush()
+            self._text = ""
+
+
+class LineHandler(logging.StreamHandler):  # type: ignore[type-arg] # generic for type checkers only
+    """Writes lines above the status line."""
+
+    def __init__(self, line: StatusLine) -> None:
+        super().__init__()
+        self._line = line
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one line."""
+        with self._line.away():
+            super().emit(record)
+
+
+@contextmanager
+def progress(operations: Operations, queues: Collection[str], line: StatusLine) -> Iterator[None]:
+    """While this lasts, tell how far the queues are: on the status line of a terminal, else in the log."""
+    ended = threading.Event()
+    watch = threading.Thread(
+        target=_watch, args=(operations, queues, line, ended), name="haulwright-progress", daemon=True
+    )
+    watch.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        watch.join(ON_TERMINAL_SECONDS)  # a database that does not answer keeps nobody from ending
+
+
+def _watch(operations: Operations, queues: Collection[str], line: StatusLine, ended: threading.Event) -> None:
+    show, every = _mouth(line)
+    while not ended.is_set():
+        with suppress(DatabaseProblem), operations.overview.tally(queues) as tally:
+            while not ended.is_set():
+                with suppress(DatabaseProblem):  # the worker tells of it, and tries again
+                    show(tally.look())
+                ended.wait(every)
+            show(tally.look(at_last=True))
+        ended.wait(every)
+    line.end()
+
+
+def _mouth(line: StatusLine) -> tuple[Callable[[QueueProgress], None], float]:
+    if sys.stderr.isatty():
+        return lambda progress: line.draw(in_words(progress)), ON_TERMINAL_SECONDS
+    return _log, LINE_EVERY_SECONDS
+
+
+def in_words(progress: QueueProgress) -> str:
+    """How far it is, for people."""
+    eta = progress.eta_seconds
+    parts = [
+        f"done {progress.done}",
+        f"failed {progress.failed}",
+        f"left {progress.left}",
+        f"{progress.rate:.1f}/s",
+        *([f"ETA {spell(round(eta))}"] if eta is not None and progress.left else []),
+        *([f"later {progress.parked}"] if progress.parked else []),
+    ]
+    return ", ".join(parts)
+
+
+def _log(progress: QueueProgress) -> None:
+    eta = progress.eta_seconds
+    facts = {
+        "done": progress.done,
+        "failed": progress.failed,
+        "left": progress.left,
+        "per_second": round(progress.rate, 1),
+        "eta_seconds": None if eta is None else round(eta),
+        "later": progress.parked,
+    }
+    log.info("progress", extra={"facts": {name: value for name, value in facts.items() if value is not None}})

@@ -1,0 +1,78 @@
+"""What all commands share: the options that each of them takes, and a guess where one is mistyped."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Any
+
+import click
+
+COMMON_HELP = "The first options may stand before or after the command."
+_COMMON = ("app_spec", "database", "json", "utc", "debug")
+
+
+def common_options() -> list[click.Parameter]:
+    """The options of every command, made anew for each."""
+    return [
+        click.Option(["-A", "--app", "app_spec"], metavar="MODULE:APP", help="The app, as package.module:name."),
+        click.Option(["--database"], metavar="URL", help="The database to use instead of the app's or the settings'."),
+        click.Option(["--json"], is_flag=True, help="JSON for programs, on stdout; errors too, on stderr."),
+        click.Option(["--utc"], is_flag=True, help="Absolute times in UTC instead of 3 min ago."),
+        click.Option(["--debug"], is_flag=True, help="Show the traceback of an error."),
+    ]
+
+
+class Suggesting(click.Group):
+    """A group that guesses what was meant."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command; a mistyped one is refused with the nearest that there is."""
+        name = args[0]
+        if not name.startswith("-") and self.get_command(ctx, name) is None:
+            near = get_close_matches(name, self.list_commands(ctx), n=1)
+            guess = f" Did you mean {near[0]!r}?" if near else ""
+            raise click.UsageError(f"There is no command {name!r}.{guess}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+class Verb(click.Command):
+    """A command that stands on a site: the app, the database, and the way to tell what it found."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._own = len(self.params)
+        self.params += common_options()
+
+    @property
+    def own_params(self) -> list[click.Parameter]:
+        """The parameters that only this command has."""
+        return self.params[: self._own]
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run with a site made of the common options, wherever on the line they stood."""
+        from haulwright.cli.kit.site import Site  # noqa: PLC0415 - `haulwright --version` needs none of it
+
+        before = ctx.find_root().params
+        said = {name: ctx.params.pop(name, None) or before.get(name) for name in _COMMON}
+        try:
+            with Site(said["app_spec"], said["database"], as_json=bool(said["json"]), utc=bool(said["utc"])) as ctx.obj:
+                return super().invoke(ctx)
+        except BrokenPipeError:
+            ctx.exit()  # the reader of our output has seen enough
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options of this command first, then those of every command."""
+        shared = self.params[self._own :]
+        for title, params in (("Options", [*self.own_params, self.get_help_option(ctx)]), ("Everywhere", shared)):
+            options = [param for param in params if isinstance(param, click.Option)]
+            records = [record for option in options if (record := option.get_help_record(ctx))]
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+class NounGroup(Suggesting):
+    """A group of verbs about one thing."""
+
+    command_class = Verb

@@ -1,0 +1,68 @@
+"""`haulwright run`: enqueue a job from the command line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from haulwright.cli.kit.params import DURATION, pairs
+from haulwright.cli.kit.verbs import Verb
+from haulwright.errors import JobFailed
+from haulwright.operations.views.jobs import enqueued_view, job_view
+
+if TYPE_CHECKING:
+    from haulwright.cli.kit.site import Site
+    from haulwright.operations.jobs import JobOperations
+
+WORTH_SAYING = frozenset({"no_worker", "queue_paused", "unknown_task"})
+"""Reasons for which a fresh job would wait without anybody noticing."""
+
+
+@click.command("run", cls=Verb)
+@click.argument("task")
+@click.argument("arguments", nargs=-1, metavar="[NAME=VALUE]...")
+@click.option("--wait", is_flag=True, help="Wait for the job and print its result.")
+@click.option("--timeout", type=DURATION, metavar="TIME", help="With --wait: not longer than this; the job goes on.")
+@click.option("--tenant", help="The tenant that the job belongs to.")
+@click.option("--queue", help="Another queue than the task's.")
+@click.option("--priority", type=int, help="From -100 to 100, higher first.")
+@click.option("--delay", metavar="TIME", help="Not before this time has passed.")
+@click.option("--key", "job_key", help="Plan it once: a second job under this key is not made.")
+@click.option("--correlation-id", metavar="ID", help="The ticket or trace that the job carries.")
+@click.option("--tag", "tags", multiple=True, help="A tag; may be given several times.")
+@click.pass_obj
+def command(
+    site: Site, /, task: str, arguments: tuple[str, ...], *, wait: bool, timeout: float | None, **options: Any
+) -> None:
+    """Enqueue a job of TASK with these arguments and print its id.
+
+    A value that is JSON is taken as such (n=3, on=true, sku='["A1"]'), everything else as text; where the task asks
+    for text, n=3 is the text 3. Arguments are checked against the task's signature before anything is written.
+    """
+    jobs = site.app.operations(site.principal()).jobs
+    enqueued = jobs.enqueue(task, jobs.arguments(task, pairs(arguments, what="argument")), **options)
+    if not enqueued.created:
+        site.out.note("It was planned before: this is the job that stands for it.")
+    warn(site, enqueued.id)
+    if wait:
+        _wait(site, jobs, enqueued.id, timeout)
+    else:
+        site.out.show(enqueued_view(enqueued), enqueued.id)
+
+
+def warn(site: Site, job_id: str) -> None:
+    """Say so where a fresh job would wait without anybody noticing: nobody works on its queue, or knows its task."""
+    why = site.operations().jobs.why(job_id)
+    if why.code in WORTH_SAYING and not site.out.as_json:
+        site.out.note(f"It waits: {why.sentence}.")
+        site.out.next_step(why.next_step)
+
+
+def _wait(site: Site, jobs: JobOperations, job_id: str, timeout: float | None) -> None:
+    try:
+        job = jobs.wait(job_id, timeout)
+    except JobFailed:
+        site.out.show(job_view(jobs.get(job_id)))
+        raise
+    site.out.show(job_view(job), job.result or "null")

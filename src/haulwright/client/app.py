@@ -1,0 +1,348 @@
+"""The app: one database, the tasks that run on it, and the schedules that call them."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, overload
+
+from haulwright.client.address import address_of, import_object
+from haulwright.client.blocking import require_off_loop
+from haulwright.client.context import current
+from haulwright.client.handle import Handle
+from haulwright.client.join import remember_enqueued
+from haulwright.client.task import Call, Decorator, SourceOf, Task, key_of_source, planned_job
+from haulwright.clock import Clock
+from haulwright.engine.durations import Duration, us
+from haulwright.engine.names import check_tags
+from haulwright.engine.retry import Retry
+from haulwright.engine.schedule import ScheduleOptions, ScheduleSpec
+from haulwright.engine.source import source_key, source_limits
+from haulwright.engine.task import (
+    LONGEST_LEASE_SECONDS,
+    SHORTEST_LEASE_SECONDS,
+    By,
+    Concurrency,
+    Isolation,
+    TaskOptions,
+    UniqueBy,
+)
+from haulwright.errors import InvalidValue, UnknownTask
+from haulwright.settings import Settings
+from haulwright.stores.caller_connection import adopt_connection
+from haulwright.stores.connect import open_existing, prepare
+from haulwright.stores.store import Store
+
+if TYPE_CHECKING:
+    from haulwright.engine.job import Enqueued, NewJob
+    from haulwright.operations import Operations
+    from haulwright.operations.principal import Principal
+    from haulwright.runtime.observer import Observer
+    from haulwright.runtime.observers import Observers
+    from haulwright.sources.source import Source, WebOptions
+
+R = TypeVar("R")
+
+_UNSET: Any = object()
+"""Tells an option that was not given from one that was given as None."""
+
+
+class Haulwright:
+    """One database with its tasks. Nothing is opened before it is needed."""
+
+    def __init__(self, database_url: str | None = None, *, clock: Clock | None = None) -> None:
+        self._url = database_url
+        self._clock = clock
+        self._store: Store | None = None
+        self._opening = threading.Lock()
+        self.tasks: dict[str, Task[..., Any]] = {}
+        self.schedules: dict[str, tuple[ScheduleSpec, NewJob]] = {}
+        self.sources: dict[str, Source] = {}
+        self.applications: dict[str, Any] = {}
+        """What stands on this app, by name: each is the application's own object."""
+        self._tables: list[str] = []
+        self._at_start: list[Task[[], Any]] = []
+        self.observers: list[Observer] = []
+        self._enqueue_observers: Observers | None = None
+
+    @property
+    def database_url(self) -> str:
+        """Where the jobs are: what this app was given, else what the settings say."""
+        return self._url or str(Settings.load()["database_url"])
+
+    @property
+    def store(self) -> Store:
+        """The memory of this app, opened at the first use."""
+        if self._store is None:
+            with self._opening:
+                if self._store is None:
+                    self._store = Store.open(self.database_url, clock=self._clock, tables=self._tables)
+        return self._store
+
+    @contextmanager
+    def existing_store(self) -> Iterator[Store | None]:
+        """The memory as it stands: nothing is made and nothing migrated. None where there is no database yet."""
+        database = open_existing(self.database_url, clock=self._clock)
+        if database is None:
+            yield None
+            return
+        with closing(database):
+            yield Store(database)
+
+    def store_on(self, connection: Any) -> Store:
+        """The memory seen through a connection of the caller, or this app's own where none is given."""
+        return self.store if connection is None else Store(adopt_connection(connection, self.store.database))
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The packages of applications whose tables this app needs."""
+        return tuple(self._tables)
+
+    def add_tables(self, package: str) -> None:
+        """Need the tables of an application: they are there when the database is opened, or said to be missing."""
+        if package not in self._tables:
+            self._tables.append(package)
+            if self._store is not None:
+                prepare(self._store.database, (package,))
+
+    def task(  # noqa: PLR0913 - the options of a task, each with a name
+        self,
+        *,
+        name: str | None = None,
+        queue: str = "default",
+        priority: int = 0,
+        source: SourceOf | None = None,
+        unique: By | UniqueBy | None = None,
+        concurrency: int | Concurrency | None = None,
+        retry: Retry | int | None = None,
+        timeout: Duration | None = None,
+        deadline: Duration | None = _UNSET,
+        lease: Duration = 120,
+        isolation: Isolation = "thread",
+        tags: Sequence[str] = (),
+        event_fields: Sequence[str] = (),
+    ) -> Decorator:
+        """Make a function a task. Its options are checked now, before any job depends on them."""
+        lease_us = us(lease, what="lease", minimum=SHORTEST_LEASE_SECONDS, maximum=LONGEST_LEASE_SECONDS)
+        chosen: dict[str, Any] = {}
+        if deadline is not _UNSET:
+            chosen["deadline_us"] = None if deadline is None else us(deadline, what="deadline", minimum=1)
+        if isinstance(unique, UniqueBy):
+            _ = unique.period_us  # parsed when it is needed, and refused now
+        options = TaskOptions(
+            queue=queue,
+            priority=priority,
+            source=key_of_source(source),
+            unique=unique if isinstance(unique, UniqueBy) or unique is None else UniqueBy(unique),
+            concurrency=Concurrency(concurrency) if isinstance(concurrency, int) else concurrency,
+            retry=Retry(retry) if isinstance(retry, int) else retry or Retry(),
+            timeout_us=None if timeout is None else us(timeout, what="timeout", minimum=0.001),
+            lease_us=lease_us,
+            isolation=isolation,
+            tags=check_tags(tags),
+            event_fields=tuple(event_fields),
+            **chosen,
+        )
+
+        def decorate(function: Callable[..., Any]) -> Any:
+            return self._register(Task(self, function, name or function.__name__, options))
+
+        return decorate
+
+    def source(  # noqa: PLR0913 - the figures of a source, each with a name
+        self,
+        name: str,
+        *,
+        account: str | None = None,
+        rate: str | None = None,
+        burst: int | None = None,
+        min_interval: Duration | None = None,
+        concurrency: int | None = None,
+        budget: int | str | None = None,
+        breaker: str | None = "5 failures / 5 min",
+        cache: Duration | bool | None = None,
+        enabled: bool = True,
+        **web: Unpack[WebOptions],
+    ) -> Source:
+        """Somebody else's server, or one account on it, with what it allows: a gate that all workers share.
+
+        Checked now; made known to the database when a worker starts, or by the first request.
+        """
+        ttl = float(Settings.load()["cache_ttl_seconds"]) if cache is True else cache or None
+        limits = source_limits(
+            rate=rate, burst=burst, min_interval=min_interval, concurrency=concurrency, budget=budget, breaker=breaker,
+            cache=ttl, enabled=enabled,
+        )  # fmt: skip
+        source: Source = _above("sources.source", "Source")(self, source_key(name, account), limits, **web)
+        earlier = self.sources.get(source.key)
+        if earlier is not None and earlier.figures != source.figures:
+            hint = "Give one of them another name or account=."
+            raise InvalidValue("source", source.key, "is declared twice", hint=hint)
+        self.sources[source.key] = source
+        return source
+
+    def declare_sources(self) -> int:
+        """Make the sources of this app known to the database, and return how many changed."""
+        return sum(source.declare() for source in self.sources.values())
+
+    def _register(self, task: Task[..., Any]) -> Task[..., Any]:
+        earlier = self.tasks.get(task.name)
+        if earlier is not None and _qualified_name(earlier.function) != _qualified_name(task.function):
+            where = f"is declared twice, in {_qualified_name(earlier.function)} and in {_qualified_name(task.function)}"
+            raise InvalidValue("task", task.name, where, hint="Give one of them another name=.")
+        self.tasks[task.name] = task
+        return task
+
+    def find(self, name: str) -> Task[..., Any]:
+        """The task of this name; an unknown one is refused with the nearest that there is."""
+        if name in self.tasks:
+            return self.tasks[name]
+        near = get_close_matches(name, self.tasks, n=1)
+        hint = f"Did you mean {near[0]!r}?" if near else f"Known are: {', '.join(sorted(self.tasks)) or 'none'}."
+        raise UnknownTask(name, hint=hint)
+
+    def enqueue_many(self, calls: Iterable[Call[R]], *, connection: Any = None) -> list[Handle[R]]:
+        """Write many jobs at once and return their handles in order; uniqueness holds inside the batch too."""
+        require_off_loop("enqueue_many", "app.aenqueue_many(...)")
+        return self._enqueue_many(list(calls), connection)
+
+    async def aenqueue_many(self, calls: Iterable[Call[R]]) -> list[Handle[R]]:
+        """The same without blocking the event loop."""
+        return await asyncio.to_thread(self._enqueue_many, list(calls), None)
+
+    def _enqueue_many(self, calls: list[Call[R]], connection: Any) -> list[Handle[R]]:
+        for call in calls:
+            if call.task.app is not self:
+                raise InvalidValue("task", call.task.name, "belongs to another app")
+        jobs = [call.job for call in calls]
+        enqueued = self.store_on(connection).jobs.enqueue(jobs)
+        self.note_enqueued(jobs, enqueued)
+        return [
+            Handle(self.store, entry.id, created=entry.created, values=call.task.signature.result)
+            for entry, call in zip(enqueued, calls, strict=True)
+        ]
+
+    @overload
+    def schedule(
+        self, name: str, cron: str, task: Task[[], Any], **options: Unpack[ScheduleOptions]
+    ) -> ScheduleSpec: ...
+    @overload
+    def schedule(
+        self,
+        name: str,
+        cron: str,
+        task: Task[..., Any],
+        *,
+        args: Mapping[str, Any],
+        **options: Unpack[ScheduleOptions],
+    ) -> ScheduleSpec: ...
+    def schedule(
+        self,
+        name: str,
+        cron: str,
+        task: Task[..., Any],
+        *,
+        args: Mapping[str, Any] | None = None,
+        **options: Unpack[ScheduleOptions],
+    ) -> ScheduleSpec:
+        """Call a task by the clock. Checked now; made known to the database when a worker starts.
+
+        Options are `tz`, `coalesce`, `misfire_grace`, `overlap`, `max_runtime`, `attempts` and `tenant`.
+        """
+        spec = ScheduleSpec.declare(name, cron, task.name, args=args, **options)
+        runtime = spec.max_runtime_seconds
+        template = planned_job(
+            task,
+            args or {},
+            tenant=spec.tenant,
+            max_attempts=spec.attempts or task.options.retry.attempts,
+            timeout_us=None if runtime is None else round(runtime * 1_000_000),
+        )
+        earlier = self.schedules.get(name)
+        if earlier is not None and earlier[0] != spec:
+            raise InvalidValue("schedule", name, "is declared twice", hint="Give one of them another name.")
+        self.schedules[name] = (spec, template)
+        return spec
+
+    def declare_schedules(self) -> int:
+        """Make the schedules of this app known to the database, and return how many changed."""
+        return sum(self.store.schedules.declare(spec, template) for spec, template in self.schedules.values())
+
+    def at_start(self, task: Task[[], Any]) -> None:
+        """Have a job of this task enqueued when a worker of its queue starts; of a unique task one waits for all."""
+        task.call()  # refused now where it needs arguments
+        self._at_start.append(task)
+
+    def enqueue_at_start(self, queues: Iterable[str]) -> int:
+        """Enqueue what a worker of these queues starts with, and return how many jobs that made."""
+        calls = [task.call() for task in self._at_start if task.options.queue in set(queues)]
+        return sum(handle.created for handle in self._enqueue_many(calls, None)) if calls else 0
+
+    def operations(self, principal: Principal | None = None) -> Operations:
+        """What one principal may see and do; without one, everything."""
+        operations: Operations = _above("operations", "Operations")(self, principal or _admin())
+        return operations
+
+    def observe(self, observer: Observer) -> None:
+        """Have an observer called for what this process enqueues, and for what happens in workers that it starts later.
+
+        Several are called in the order in which they came.
+        """
+        if not isinstance(observer, _above("runtime.observer", "Observer")):
+            hint = "Subclass haulwright.Observer, and give an instance."
+            raise InvalidValue("observer", observer, "is not an Observer", hint=hint)
+        self.observers.append(observer)
+        self._enqueue_observers = None
+
+    def note_enqueued(self, jobs: Sequence[NewJob], enqueued: Sequence[Enqueued]) -> None:
+        """Tell the observers of jobs that were enqueued, and the run that enqueued them, if one did."""
+        remember_enqueued(current.get(), jobs, enqueued)
+        if self._enqueue_observers is None:
+            self._enqueue_observers = _above("runtime.observers", "Observers").logged("", self.observers)
+        self._enqueue_observers.enqueued(jobs, enqueued)
+
+    def run_worker(self, **options: Any) -> int:
+        """Run a worker in this process until it is stopped, or until what its options say; returns the jobs it ran."""
+        return int(_above("runtime.worker", "run_worker")(self, **options))
+
+    @contextmanager
+    def moved_to(self, database_url: str, *, clock: Clock | None = None) -> Iterator[Self]:
+        """Work on another database for a while, as a test does; afterwards all is as it was before."""
+        before = (self._url, self._clock, self._store)
+        self._url, self._clock, self._store = database_url, clock, None
+        try:
+            yield self
+        finally:
+            self.close()
+            self._url, self._clock, self._store = before
+
+    def __reduce__(self) -> tuple[Callable[[str, str], Any], tuple[str, str]]:
+        """An app travels to another process by its name: there it is imported, not copied."""
+        return import_object, self.address()
+
+    def address(self) -> tuple[str, str]:
+        """The module and the name under which another process finds this app."""
+        return address_of(self)
+
+    def close(self) -> None:
+        """Close what is open. The app can be used again."""
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+
+
+def _above(module: str, name: str) -> Any:
+    """What stands above the client, fetched by its name when it is used: the client imports nothing of it."""
+    return import_object(f"haulwright.{module}", name)
+
+
+def _admin() -> Principal:
+    principal: Principal = _above("operations.principal", "Principal").admin("app")
+    return principal
+
+
+def _qualified_name(function: Callable[..., Any]) -> str:
+    return f"{function.__module__}.{function.__qualname__}"

@@ -1,0 +1,353 @@
+"""The context: what a running task may do. Every write goes under the fence of its lease.
+
+A plain name blocks its thread; the same name with an `a` in front is for the event loop. Both walk through the same
+steps, written once as generators: a step is either an act of the store, or a call of the user's own function.
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
+
+from haulwright.client.arguments import Values, values_of_result
+from haulwright.client.blocking import is_async, require_off_loop
+from haulwright.client.event_fields import event_fields_of
+from haulwright.client.join import JobOutcome, handles_of, join_steps, note_recorded, write_calls
+from haulwright.client.steps import CallStep, Steps, StoreStep, awalk, walk
+from haulwright.client.transaction import Tx
+from haulwright.engine.headers import parse_headers
+from haulwright.engine.keys import JobKey, effect_key
+from haulwright.engine.payload import EFFECT_LIMIT_BYTES, PROGRESS_LIMIT_BYTES, RESULT_LIMIT_BYTES, check
+from haulwright.engine.settlement import Finish, Settlement
+from haulwright.engine.transitions import State
+from haulwright.errors import (
+    BlockingCall,
+    Cancelled,
+    EffectUnknown,
+    InvalidPayload,
+    LeaseLost,
+    Permanent,
+    ResultTooLarge,
+    Suspended,
+    TimedOut,
+)
+
+if TYPE_CHECKING:
+    from haulwright.client.handle import Handle
+    from haulwright.client.task import Call
+    from haulwright.engine.job import Lease
+    from haulwright.engine.stages import StageMachine
+    from haulwright.stores.connection import Connection
+    from haulwright.stores.store import Store
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+current: ContextVar[Context | None] = ContextVar("haulwright_context", default=None)
+"""The context of the run that this code is part of, if any."""
+
+
+@dataclass(slots=True)
+class Signals:
+    """What the worker has to say to a run, which hears it at its next call; and what the worker should know of it."""
+
+    lost: bool = False
+    cancelled: str | None = None
+    timed_out: bool = False
+    probed: tuple[float, str] | None = None
+    """It tried for all others whether a server is well again, and it is not: how long it waits, and for which gate."""
+    suspended: tuple[float, str] | None = None
+    """It waits for something, and so it is over: for how long at most, and for which gate."""
+
+    def check(self, lease: Lease, verb: str) -> None:
+        """Raise what the run must know before it does anything else."""
+        if self.lost:
+            raise LeaseLost(lease.id, lease.fence, verb)
+        if self.suspended is not None:
+            raise Suspended
+        if self.cancelled is not None:
+            raise Cancelled(self.cancelled)
+        if self.timed_out:
+            message = "the run passed its time limit"
+            raise TimedOut(message)
+
+
+@dataclass(slots=True)
+class Context:
+    """One run of one job."""
+
+    __haulwright_context__: ClassVar[bool] = True
+    _walk = staticmethod(walk)  # a seam: the simulation stops between two steps
+
+    job: Lease
+    """The job that runs, and the right to run it."""
+    store: Store
+    signals: Signals = field(default_factory=Signals)
+    worker: str = ""
+    settled: bool = False
+    """The job was settled by a commit of its own."""
+    event_fields: tuple[str, ...] = ()
+    """The fields of its result that the events of the job carry."""
+    started: float = 0.0
+    """When the run began, on the monotonic clock."""
+    enqueued_anew: set[str] = field(default_factory=set)
+    """Jobs that this run enqueued and that a later one would enqueue again."""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What travels with the job, such as a trace context; jobs that this run enqueues get it too."""
+        return parse_headers(self.job.headers)
+
+    def effect(  # noqa: PLR0913 - what an effect may need, each with a name
+        self,
+        name: str,
+        function: Callable[..., R],
+        *args: Any,
+        key: str | None = None,
+        recover: Callable[[str], R | None] | None = None,
+        verify: Callable[[R], bool] | None = None,
+        at_most_once: bool = False,
+        **kwargs: Any,
+    ) -> R:
+        """Do something once: the recorded result is returned where it was done before.
+
+        After a crash in the middle, `recover(key)` may ask the outside whether it happened and return the result, or
+        None. Without one the function runs again under the same key, or, `at_most_once`, a person has to find out.
+        `verify(result)` may say that a recorded result does not hold any more, and the effect is done again.
+        """
+        self._off_loop("effect")
+        for each in (function, recover, verify):
+            _refuse_async(name, each)
+        effect = _Effect(name, partial(function, *args, **kwargs), function, recover, verify, at_most_once)
+        done: R = self._walk(self._effect(effect, key, args, kwargs))
+        return done
+
+    @overload
+    async def aeffect(
+        self, name: str, function: Callable[..., Coroutine[Any, Any, R]], *args: Any, **options: Any
+    ) -> R: ...
+    @overload
+    async def aeffect(self, name: str, function: Callable[..., R], *args: Any, **options: Any) -> R: ...
+    async def aeffect(  # noqa: PLR0913 - as above
+        self,
+        name: str,
+        function: Callable[..., Any],
+        *args: Any,
+        key: str | None = None,
+        recover: Callable[[str], Any] | None = None,
+        verify: Callable[[Any], Any] | None = None,
+        at_most_once: bool = False,
+        **kwargs: Any,
+    ) -> Any:
+        """The same on the event loop; the functions may be `async def` or `def`."""
+        effect = _Effect(name, partial(function, *args, **kwargs), function, recover, verify, at_most_once)
+        return await awalk(self._effect(effect, key, args, kwargs))
+
+    def commit(self, name: str, function: Callable[..., R], *args: Any, settle: bool = False, **kwargs: Any) -> R:
+        """Run `function(tx, ...)` in one transaction that holds the job, once; its rows and its result go together.
+
+        With `settle` the job is finished in the same transaction, with this result.
+        """
+        self._off_loop("commit")
+        done: R = self._walk(self._commit(name, function, args, kwargs, settle=settle))
+        return done
+
+    async def acommit(
+        self, name: str, function: Callable[..., R], *args: Any, settle: bool = False, **kwargs: Any
+    ) -> R:
+        """The same on the event loop; the function is plain and runs on a thread of the store."""
+        done: R = await awalk(self._commit(name, function, args, kwargs, settle=settle))
+        return done
+
+    @overload
+    def join(self, jobs: Iterable[Handle[R]]) -> list[JobOutcome[R]]: ...
+    @overload
+    def join(self, jobs: Iterable[Handle[Any] | str]) -> list[JobOutcome[Any]]: ...
+    def join(self, jobs: Iterable[Handle[Any] | str]) -> list[JobOutcome[Any]]:
+        """Wait for jobs, and return how they ended, in order; they are given as handles or ids.
+
+        Where some have not ended, the run is over: it holds no worker, and no attempt is burnt. The end of the last of
+        them runs the task again from its beginning; recorded effects and commits are reused, and this returns at once.
+        """
+        self._off_loop("join")
+        return self._walk(self._join(jobs))
+
+    @overload
+    async def ajoin(self, jobs: Iterable[Handle[R]]) -> list[JobOutcome[R]]: ...
+    @overload
+    async def ajoin(self, jobs: Iterable[Handle[Any] | str]) -> list[JobOutcome[Any]]: ...
+    async def ajoin(self, jobs: Iterable[Handle[Any] | str]) -> list[JobOutcome[Any]]:
+        """The same on the event loop."""
+        return await awalk(self._join(jobs))
+
+    def enqueue_many(self, name: str, calls: Iterable[Call[R]]) -> list[Handle[R]]:
+        """Enqueue jobs once, in a commit of this name: every run of this job gets the same handles, in order."""
+        self._off_loop("enqueue_many")
+        return self._walk(self._enqueue_many(name, list(calls)))
+
+    async def aenqueue_many(self, name: str, calls: Iterable[Call[R]]) -> list[Handle[R]]:
+        """The same on the event loop."""
+        return await awalk(self._enqueue_many(name, list(calls)))
+
+    def stage(self, to: str, machine: StageMachine) -> str:
+        """Move the stage of the job's object; being there already is no error."""
+        self._off_loop("stage")
+        return self._walk(self._stage(to, machine))
+
+    async def astage(self, to: str, machine: StageMachine) -> str:
+        """The same on the event loop."""
+        return await awalk(self._stage(to, machine))
+
+    def progress(self, done: float, of: float = 1.0, note: str = "") -> None:
+        """Say how far the run has come."""
+        self._off_loop("progress")
+        self._walk(self._progress(done, of, note))
+
+    async def aprogress(self, done: float, of: float = 1.0, note: str = "") -> None:
+        """The same on the event loop."""
+        await awalk(self._progress(done, of, note))
+
+    def key_for(self, name: str, *args: Any, key: str | None = None, **kwargs: Any) -> str:
+        """The key of an effect, the same in every run: to send along, so that the other side knows it again."""
+        return self._key_of(name, key, args, kwargs)
+
+    def check(self) -> None:
+        """Raise where the run has been cancelled, has timed out, or has lost its lease."""
+        self.signals.check(self.job, "check")
+
+    def _effect(self, effect: _Effect, key: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Steps[Any]:
+        self.signals.check(self.job, "effect")
+        values = values_of_result(effect.function)
+        key = self._key_of(effect.name, key, args, kwargs)
+        begun = yield StoreStep(partial(self.store.effects.begin, self.job, key, effect.name))
+        if begun.state == "unknown":
+            raise _unknown(effect.name, key)
+        if begun.state == "done":
+            value = _replayed(begun.dropped, begun.result, effect.name, values)
+            if effect.verify is None or (yield CallStep(partial(effect.verify, value))):
+                return value
+            yield StoreStep(partial(self.store.effects.forget, self.job, key))
+        if begun.state == "in_doubt":
+            recovered = (yield CallStep(partial(effect.recover, key))) if effect.recover is not None else None
+            if recovered is not None:
+                return (yield from self._record(key, recovered, effect.name, values))
+            if effect.recover is None and effect.at_most_once:
+                yield StoreStep(partial(self.store.effects.mark_unknown, self.job, key, effect.name))
+                raise _unknown(effect.name, key)
+        return (yield from self._record(key, (yield CallStep(effect.act)), effect.name, values))
+
+    def _record(self, key: str, value: Any, name: str, values: Values) -> Steps[Any]:
+        """Record a result, and return it as a replay would: the first run sees what every later one will."""
+        try:
+            text = values.dump(value, limit_bytes=2**31)
+        except InvalidPayload as error:
+            message = f"The effect {name!r} is done, but its result cannot be recorded: {error}"
+            raise Permanent(message, hint="Give its function a return annotation that its result fits.") from error
+        yield StoreStep(partial(self.store.effects.settle, self.job, key, text))
+        note_recorded(self, text)
+        if len(text.encode()) > EFFECT_LIMIT_BYTES:
+            raise _too_large(name)
+        return values.load(text)
+
+    def _commit(self, name: str, function: Callable[..., Any], args: Any, kwargs: Any, *, settle: bool) -> Steps[Any]:
+        self.signals.check(self.job, "commit")
+        if inspect.iscoroutinefunction(function):
+            message = f"The function of the commit {name!r} is asynchronous."
+            raise BlockingCall(message, hint="Make it a plain def: it runs inside a transaction and must not wait.")
+        values = values_of_result(function)
+        key = effect_key(JobKey(self.job.job_key), f"commit:{name}", [])
+        limit = RESULT_LIMIT_BYTES if settle else EFFECT_LIMIT_BYTES
+
+        def act(connection: Connection) -> str:
+            return values.dump(function(Tx(connection, self), *args, **kwargs), limit_bytes=limit)
+
+        def work(connection: Connection) -> str | None:
+            _, text = self.store.effects.commit_on(connection, self.job, key, f"commit:{name}", act)
+            if settle:
+                self.store.leases.settle_on(connection, [self._settlement(text)], self.worker)
+            return text
+
+        text = yield StoreStep(partial(self.store.effects.under, self.job, "commit", work))
+        self.settled = self.settled or settle
+        note_recorded(self, text or "")
+        return None if text is None else values.load(text)
+
+    def _join(self, jobs: Iterable[Handle[Any] | str]) -> Steps[list[JobOutcome[Any]]]:
+        return join_steps(self, jobs)
+
+    def _enqueue_many(self, name: str, calls: Sequence[Call[R]]) -> Steps[list[Handle[R]]]:
+        recorded = yield from self._commit(name, write_calls, (calls,), {}, settle=False)
+        return handles_of(self.store, name, calls, recorded)
+
+    def _settlement(self, text: str | None) -> Settlement:
+        """The success of this run with the result of its commit."""
+        step = Finish(
+            State.SUCCEEDED, result=text, event_fields=event_fields_of(self.event_fields, self.job.event_fields, text)
+        )
+        return Settlement(self.job, step, time.monotonic() - self.started if self.started else None)
+
+    def _stage(self, to: str, machine: StageMachine) -> Steps[str]:
+        self.signals.check(self.job, "stage")
+        moved: str = yield StoreStep(partial(self.store.effects.move, self.job, machine, to))
+        return moved
+
+    def _progress(self, done: float, of: float, note: str) -> Steps[None]:
+        self.signals.check(self.job, "progress")
+        value = {"done": done, "of": of, "note": note}
+        text = check(value, root="progress", limit_bytes=PROGRESS_LIMIT_BYTES)
+        held = yield StoreStep(partial(self.store.leases.progress, self.job, text))
+        if not held:
+            raise LeaseLost(self.job.id, self.job.fence, "progress")
+
+    def _key_of(self, name: str, key: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+        if key is not None:
+            return effect_key(JobKey(self.job.job_key), "key", key)
+        try:
+            return effect_key(JobKey(self.job.job_key), name, [list(args), kwargs])
+        except InvalidPayload as error:
+            hint = "Give the effect a key= of its own that tells it from the others of this job."
+            raise InvalidPayload(
+                f"effect {name!r}", f"its arguments have no canonical JSON: {error.why}", hint=hint
+            ) from None
+
+    def _off_loop(self, door: str) -> None:
+        require_off_loop(f"ctx.{door}", f"ctx.a{door}(...)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Effect:
+    """What an effect consists of."""
+
+    name: str
+    act: Callable[[], Any]
+    function: Callable[..., Any]
+    recover: Callable[[str], Any] | None
+    verify: Callable[[Any], Any] | None
+    at_most_once: bool
+
+
+def _refuse_async(name: str, function: Callable[..., Any] | None) -> None:
+    if function is not None and is_async(function):
+        message = f"An asynchronous function was given to the plain effect {name!r}."
+        raise BlockingCall(message, hint="Make the task async def and write: await ctx.aeffect(...)")
+
+
+def _replayed(dropped: bool, text: str | None, name: str, values: Values) -> Any:  # noqa: FBT001 - a fact, not a switch
+    if dropped:
+        raise _too_large(name)
+    return None if text is None else values.load(text)
+
+
+def _unknown(name: str, key: str) -> EffectUnknown:
+    message = f"The effect {name!r} was interrupted, and may happen at most once."
+    return EffectUnknown(message, hint=f"Find out whether it happened, then: haulwright effect resolve {key}")
+
+
+def _too_large(name: str) -> ResultTooLarge:
+    message = f"The effect {name!r} is done, but its result is over {EFFECT_LIMIT_BYTES} bytes and was not kept."
+    return ResultTooLarge(message, hint="Return a reference to it, not the thing itself.")

@@ -1,0 +1,123 @@
+"""`haulwright demo`: five applications, two workers, one of them killed in the middle, and the figures afterwards."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from haulwright.cli.kit.exits import Exit
+from haulwright.cli.kit.verbs import Verb
+from haulwright.extras import require_extra
+
+if TYPE_CHECKING:
+    from haulwright.cli.kit.site import Site
+    from haulwright.demo.environment import Stage
+    from haulwright.demo.summary import DemoSummary
+
+EXPLAINED = """
+A killed worker cannot say goodbye: its {held} jobs stayed leased to it. The others saw that its process is gone (on
+another host they would wait until the leases run out), took them back, and went on where the ledger says that it had
+been: a paid run whose reply was lost was looked up and adopted, and half a file was not fetched from its beginning."""
+
+
+@click.command("demo", cls=Verb)
+@click.option("--keep", is_flag=True, help="Keep it running afterwards, to look around; Ctrl-C ends it.")
+@click.pass_obj
+def command(site: Site, *, keep: bool) -> None:
+    """See it work: five applications, two workers, one of them killed with -9, nothing lost and nothing done twice.
+
+    The outside world is the sandbox, so it needs no network, and it leaves nothing behind. With --database it plays in
+    a schema of its own on that PostgreSQL, on which nobody else may have any work.
+    """
+    require_extra("apps", "The demo")
+    from haulwright.demo.environment import stage  # noqa: PLC0415 - the engine is imported after the command is known
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: what was started is ended
+    folder = Path(tempfile.mkdtemp(prefix="haulwright-demo-"))
+    try:
+        with stage(folder, site.said_database) as set_up:
+            account = _play(site, set_up)
+            _tell(site, set_up, account, keep=keep)
+            if keep:
+                _wait_for_a_signal()
+            set_up.stop()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    if not account.is_sound:
+        click.get_current_context().exit(Exit.FAILED)
+
+
+def _play(site: Site, set_up: Stage) -> DemoSummary:
+    """All acts at once, each told when it is over."""
+    from haulwright.demo.progress import DemoProgress  # noqa: PLC0415 - as above
+    from haulwright.demo.summary import DemoSummary, engine_checks  # noqa: PLC0415 - as above
+
+    begun, acts = time.monotonic(), set_up.acts
+
+    def say(text: str) -> None:
+        site.out.note(f"{time.monotonic() - begun:5.1f} s  {text}")
+
+    say(f"the outside world is up, at {set_up.world.sandbox.url}")
+    first, second = set_up.start("first"), set_up.start("second")
+    set_up.wait_for_workers()
+    say(f"two workers are up: first (process {first.pid}) and second (process {second.pid})")
+    for act in acts:
+        act.begin()
+        say(f"{act.name}: {act.promise}")
+    with DemoProgress(acts, say) as watch:
+        set_up.wait("the workers to work", lambda: watch.look() > 1 / 3)
+        held = _kill(set_up, say)
+        set_up.wait("the work to be finished", lambda: watch.look() >= 1)
+    seconds = time.monotonic() - begun
+    checks = [check for act in acts for check in act.checks()]
+    return DemoSummary([*engine_checks(set_up.world, held), *checks], held, seconds)
+
+
+def _kill(set_up: Stage, say: Callable[[str], None]) -> int:
+    held = set_up.kill("first")
+    say(f"kill -9 first: it was in the middle of its work and held {held} jobs")
+    set_up.start("third")
+    set_up.wait_for_workers()
+    say("third has started in its place, as a supervisor would do it")
+    return held
+
+
+def _tell(site: Site, set_up: Stage, account: DemoSummary, *, keep: bool) -> None:
+    site.out.note("")
+    site.out.show(account.document(), account.table())
+    site.out.note(f"\n{account.seconds:.1f} s in all.")
+    if not account.is_sound:
+        site.out.note("The figures are off: this should never happen. Please report it, with what --keep shows.")
+    elif not site.out.as_json:
+        site.out.note(EXPLAINED.format(held=account.held_when_killed))
+    if keep:
+        where = f"--database '{set_up.url}'"
+        words = [command for act in set_up.acts for command in act.commands()]
+        looks = "\n".join(f"  {_program()} {command} {where}" for command in ["top", "job list", *words])
+        site.out.note(f"\nIt goes on: workers, outside world, and the files in {set_up.world.folder}\n{looks}")
+        site.out.note("Ctrl-C ends it and removes everything.")
+    else:
+        site.out.note(
+            f"\nWhat to type next:\n  {_program()} demo --keep    keep it running, and look around as it then says"
+            f"\n  {_program()} --help         all commands; docs/tutorial/first-job.md begins with a task of your own"
+        )
+
+
+def _wait_for_a_signal() -> None:
+    waited = {signal.SIGINT, signal.SIGTERM}
+    signal.pthread_sigmask(signal.SIG_BLOCK, waited)
+    signal.sigwait(waited)
+
+
+def _program() -> str:
+    """How this program was called, so that what is shown can be typed."""
+    called = Path(sys.argv[0])
+    return "haulwright" if shutil.which("haulwright") or called.name != "haulwright" else sys.argv[0]

@@ -1,0 +1,89 @@
+"""What happens to a job whose lease was lost, and how a batch is shared among tenants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from haulwright.clock import SECOND, Instant
+from haulwright.engine.outcome import REASON_LEASE, Bury, Cancel, Failure
+
+LOSS_BACKOFF_SECONDS = 30
+"""After the second loss; doubles with each further one. The first loss is due at once: it was mostly the worker's."""
+LOSS_BACKOFF_CAP_SECONDS = 3600
+
+GATE_WAIT_SECONDS = 0.5
+"""The first wait for a permit; doubles with each deferral, for a freed permit wakes its waiters anyway."""
+GATE_WAIT_CAP_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunAgain:
+    """The job goes back to the queue after a loss."""
+
+    delay_us: int
+
+
+def after_loss(attempts: int, max_attempts: int, losses: int, cancel_reason: str | None) -> RunAgain | Bury | Cancel:
+    """Decide on a job whose lease ended under it; `losses` counts this one too."""
+    if cancel_reason is not None:
+        return Cancel(cancel_reason)
+    if attempts >= max_attempts or losses > max_attempts:
+        message = f"the lease was lost {losses} times, and {max_attempts} attempts are allowed"
+        return Bury(REASON_LEASE, Failure("LeaseLost", REASON_LEASE, message))
+    if losses <= 1:
+        return RunAgain(0)
+    seconds = min(LOSS_BACKOFF_CAP_SECONDS, LOSS_BACKOFF_SECONDS * 2 ** min(losses - 2, 20))
+    return RunAgain(seconds * SECOND)
+
+
+def had_neighbours(held: int, heartbeat_at: Instant, lost_at: Instant | None) -> bool:
+    """Whether a lease was lost together with others of its worker: then nobody knows which job is to blame.
+
+    `held` are the leases that the worker holds at this moment, this one among them. Others may be gone already: leases
+    of one worker run out at different times, and are taken back in bounded steps, by several sweeps at once. So each
+    loss leaves its time with the worker, `lost_at`. A worker renews all that it holds in one statement: where it has
+    not renewed this lease since that loss, it is silent since before it, and held both when it fell silent.
+    """
+    return held > 1 or (lost_at is not None and lost_at >= heartbeat_at)
+
+
+def gate_wait_us(deferrals: int) -> int:
+    """How long a job waits for a permit that nobody frees: short at first, growing with each try."""
+    return int(min(GATE_WAIT_CAP_SECONDS, GATE_WAIT_SECONDS * 2.0 ** min(deferrals, 10)) * SECOND)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How many jobs a claim takes from one (tenant, rank) pair."""
+
+    tenant: str
+    rank: int
+    limit: int
+
+
+def shares(pairs: Sequence[tuple[str, int]], batch: int) -> list[Share]:
+    """Share a batch among the tenants found, each at its best rank; earlier tenants get the remainder.
+
+    `pairs` are (tenant, rank) in walking order, ranks ascending within a tenant.
+    """
+    best: dict[str, int] = {}
+    for tenant, rank in pairs:
+        best.setdefault(tenant, rank)
+    if not best:
+        return []
+    each, rest = divmod(batch, len(best))
+    parts = [each + (place < rest) for place in range(len(best))]
+    return [Share(tenant, rank, part) for (tenant, rank), part in zip(best.items(), parts, strict=True) if part]
+
+
+def fill_up(
+    pairs: Sequence[tuple[str, int]], given: Sequence[Share], got: dict[tuple[str, int], int], missing: int
+) -> list[Share]:
+    """Fill what is missing of a batch from the first pair that may still have jobs, in walking order."""
+    limits = {(share.tenant, share.rank): share.limit for share in given}
+    return [
+        Share(tenant, rank, missing)
+        for tenant, rank in pairs
+        if got.get((tenant, rank), 0) >= limits.get((tenant, rank), 0)
+    ]

@@ -1,0 +1,117 @@
+"""Operations: what one principal may see and do. Every door stands on it, and on nothing below it.
+
+One class a noun. Each method asks the table of roles (`access`), keeps to the rows of the principal's tenant, acts,
+records who did it and why, and returns frozen values. No text for people, no HTTP, no command line in here.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from haulwright.client.app import Haulwright
+    from haulwright.clock import Instant
+    from haulwright.operations.dead_letters import DeadLetterOperations
+    from haulwright.operations.effects import EffectOperations
+    from haulwright.operations.events import EventOperations
+    from haulwright.operations.health import Health
+    from haulwright.operations.jobs import JobOperations
+    from haulwright.operations.overview import Overview
+    from haulwright.operations.principal import Principal
+    from haulwright.operations.queues import QueueOperations
+    from haulwright.operations.schedules import ScheduleOperations
+    from haulwright.operations.schema import SchemaOperations
+    from haulwright.operations.sources import SourceOperations
+    from haulwright.operations.workers import WorkerOperations
+
+__all__ = ["Operations"]
+
+
+class Operations:
+    """Everything that one principal may see and do on one app. A noun is imported when it is first used."""
+
+    def __init__(self, app: Haulwright, principal: Principal) -> None:
+        self.app = app
+        self.principal = principal
+
+    def now(self) -> Instant:
+        """The time by which the database decides."""
+        return self.app.store.now()
+
+    @cached_property
+    def jobs(self) -> JobOperations:
+        """Jobs: get, page, stuck, timeline, why, wait, enqueue, cancel, retry."""
+        from haulwright.operations.jobs import JobOperations  # noqa: PLC0415 - a command pays for the noun it uses
+
+        return JobOperations(self.app, self.principal)
+
+    @cached_property
+    def dead_letters(self) -> DeadLetterOperations:
+        """Dead letters: page, ids, counts, requeue, requeue_many."""
+        from haulwright.operations.dead_letters import DeadLetterOperations  # noqa: PLC0415 - as above
+
+        return DeadLetterOperations(self.app, self.principal)
+
+    @cached_property
+    def effects(self) -> EffectOperations:
+        """Effects: of_job, unresolved, resolve."""
+        from haulwright.operations.effects import EffectOperations  # noqa: PLC0415 - as above
+
+        return EffectOperations(self.app, self.principal)
+
+    @cached_property
+    def events(self) -> EventOperations:
+        """Events: page, follow."""
+        from haulwright.operations.events import EventOperations  # noqa: PLC0415 - as above
+
+        return EventOperations(self.app, self.principal)
+
+    @cached_property
+    def queues(self) -> QueueOperations:
+        """Queues: page, get, pause, resume, drain."""
+        from haulwright.operations.queues import QueueOperations  # noqa: PLC0415 - as above
+
+        return QueueOperations(self.app, self.principal)
+
+    @cached_property
+    def schedules(self) -> ScheduleOperations:
+        """Schedules: page, get, slots, upcoming, trigger, backfill, pause, resume."""
+        from haulwright.operations.schedules import ScheduleOperations  # noqa: PLC0415 - as above
+
+        return ScheduleOperations(self.app, self.principal)
+
+    @cached_property
+    def sources(self) -> SourceOperations:
+        """Sources: page, get, pause, resume, override, reset."""
+        from haulwright.operations.sources import SourceOperations  # noqa: PLC0415 - as above
+
+        return SourceOperations(self.app, self.principal)
+
+    @cached_property
+    def workers(self) -> WorkerOperations:
+        """Workers: page, would_claim."""
+        from haulwright.operations.workers import WorkerOperations  # noqa: PLC0415 - as above
+
+        return WorkerOperations(self.app, self.principal)
+
+    @cached_property
+    def overview(self) -> Overview:
+        """Everything at once: frame, watch, tally."""
+        from haulwright.operations.overview import Overview  # noqa: PLC0415 - as above
+
+        return Overview(self.app, self.principal)
+
+    @cached_property
+    def health(self) -> Health:
+        """Is all well here: examine, verify."""
+        from haulwright.operations.health import Health  # noqa: PLC0415 - as above
+
+        return Health(self.app, self.principal)
+
+    @cached_property
+    def schema(self) -> SchemaOperations:
+        """The schema of the database: status, migrate, script."""
+        from haulwright.operations.schema import SchemaOperations  # noqa: PLC0415 - as above
+
+        return SchemaOperations(self.app, self.principal)

@@ -1,0 +1,75 @@
+"""What a worker would claim, by the rules of the claim and without writing anything."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from haulwright.engine.lease import Share, fill_up, shares
+from haulwright.engine.transitions import State
+from haulwright.errors import SchemaMismatch
+from haulwright.stores import migrations
+from haulwright.stores.listing import JobFilter
+from haulwright.stores.paging import PAGE_LIMIT
+
+if TYPE_CHECKING:
+    from haulwright.engine.job import Job
+    from haulwright.stores.store import Store
+
+PAGES = 50
+"""How many pages of one tenant's waiting jobs are looked at, the newest first."""
+
+
+def would_claim(store: Store, queues: Sequence[str], batch: int) -> list[Job]:
+    """The jobs that a worker which starts now would claim first, in their order. Gates are not asked."""
+    state = migrations.status(store.database)
+    if not state.applied:
+        return []
+    if not state.current:
+        message = f"The schema is at version {state.applied}, and this code needs {state.known}."
+        raise SchemaMismatch(message, hint="Run: haulwright db migrate")
+    now = store.now()
+    taken: list[Job] = []
+    for queue in queues:
+        if len(taken) < batch:
+            taken += _from_queue(store, queue, batch - len(taken), now)
+    return taken
+
+
+def _from_queue(store: Store, queue: str, batch: int, now: int) -> list[Job]:
+    """Share the batch among the tenants that have something due, then fill it up, as the claim does."""
+    pairs = [(tenant, -priority) for tenant, priority in store.leases.due_pairs(queue)]
+    waiting: dict[tuple[str, int], list[Job]] = defaultdict(list)
+    for tenant in dict(pairs):
+        for job in _due(store, queue, tenant, now):
+            waiting[tenant, -job.priority].append(job)
+    given = shares(pairs, batch)
+    taken = _take(waiting, given, batch)
+    got = Counter((job.tenant, -job.priority) for job in taken)
+    if taken and len(taken) < batch:
+        taken += _take(waiting, fill_up(pairs, given, got, batch - len(taken)), batch - len(taken))
+    return sorted(taken, key=lambda job: (-job.priority, job.run_at, job.id))
+
+
+def _take(waiting: dict[tuple[str, int], list[Job]], given: Sequence[Share], most: int) -> list[Job]:
+    taken: list[Job] = []
+    for share in given:
+        line = waiting[share.tenant, share.rank]
+        count = min(share.limit, most - len(taken), len(line))
+        taken += [line.pop(0) for _ in range(count)]
+    return taken
+
+
+def _due(store: Store, queue: str, tenant: str, now: int) -> list[Job]:
+    """The due jobs of a tenant in a queue, in the order of their claim."""
+    wanted = JobFilter(tenant=tenant, queue=queue, state=State.QUEUED)
+    found: list[Job] = []
+    after: str | None = None
+    for _ in range(PAGES):
+        page = store.listing.page(wanted, after=after, limit=PAGE_LIMIT)
+        found += [job for job in page.jobs if job.run_at <= now]
+        after = page.next
+        if after is None:
+            break
+    return sorted(found, key=lambda job: (job.run_at, job.id))

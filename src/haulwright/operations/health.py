@@ -1,0 +1,204 @@
+"""Is all well here? From the machine up to the work, and down into the rows. Nothing is made and nothing changed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from haulwright.clock import SECOND, host_now
+from haulwright.engine.durations import spell
+from haulwright.errors import HaulwrightError
+from haulwright.operations.access import allowed
+from haulwright.operations.findings import Finding, examine, has_problem, ok, problem, warn
+from haulwright.operations.installation import look_at_app, look_at_database, look_at_python, look_at_settings
+from haulwright.operations.onlooker import Onlooker
+from haulwright.stores import migrations
+from haulwright.stores.listing import JobFilter
+from haulwright.stores.paging import PAGE_LIMIT
+
+if TYPE_CHECKING:
+    from haulwright.settings import Settings
+    from haulwright.stores.store import Store
+
+SKEW_SECONDS = 2.0
+"""A host whose clock differs more from the database's shows times that mislead; no lease depends on it."""
+LATE_SECONDS = 300.0
+"""A job that is due for longer says that there are not enough workers."""
+QUESTIONS = {
+    "leases": (
+        "every running job has its whole lease",
+        "running jobs have no whole lease",
+        "haulwright job list --state running",
+    ),
+    "twice": (
+        "no job is active and finished at once",
+        "jobs are active and finished at once",
+        "Stop the workers and restore a backup.",
+    ),
+    "permits": (
+        "every permit is held for a job that runs",
+        "permits are held for jobs that do not run, and block their key",
+        "haulwright job list --where waiting_on:concurrency:KEY shows who waits.",
+    ),
+    "slots": (
+        "every slot that fired names its job",
+        "slots that fired name no job",
+        "haulwright schedule show NAME",
+    ),
+    "blobs": (
+        "every large result is where its effect says",
+        "large results are gone, and their effects cannot be replayed",
+        "Requeue their jobs with --fresh if doing it again is safe.",
+    ),
+}
+"""What is counted of rows that contradict others: what none means, what some mean, and what to do."""
+
+
+class Health(Onlooker):
+    """How an installation stands. It works on a database that is missing or behind, and makes none."""
+
+    @allowed("health.read")
+    def examine(self, settings: Settings, *, app_error: HaulwrightError | None = None) -> list[Finding]:
+        """Every check from the machine up to the work; those of the work only where the database can be read.
+
+        A door that could not import the app gives the error, and everything else is looked at all the same.
+        """
+        findings = [
+            *examine("python", look_at_python),
+            *examine("settings", lambda: look_at_settings(settings)),
+            *examine("app", lambda: look_at_app(self._app, settings, app_error)),
+        ]
+        try:
+            with self._app.existing_store() as store:
+                return [*findings, *_look_at_store(store)]
+        except HaulwrightError as error:
+            return [*findings, problem("database", error.message, error.hint)]
+
+    @allowed("health.read")
+    def verify(self, *, stuck_effect_seconds: float) -> list[Finding]:
+        """Whether what the database holds is sound: the schema, the file, and what must agree between the tables."""
+        with self._app.existing_store() as store:
+            if store is None:
+                return [warn("schema", "there is no database yet", "It is made on first use.")]
+            schema = examine("schema", lambda: _schema_as_applied(store))
+            if has_problem(schema):
+                return schema
+            return [
+                *schema,
+                *examine("file", lambda: _file(store)),
+                *examine("rows", lambda: _rows(store)),
+                *examine("effects", lambda: _abandoned_effects(store, stuck_effect_seconds)),
+            ]
+
+
+def _look_at_store(store: Store | None) -> list[Finding]:
+    if store is None:
+        return [warn("database", "there is no database yet: it is made on first use")]
+    findings = [
+        *examine("database", lambda: look_at_database(store)),
+        *examine("schema", lambda: _schema(store)),
+    ]
+    if not has_problem(finding for finding in findings if finding.check in {"database", "schema"}):
+        findings += [*examine("clock", lambda: _clock(store)), *examine("work", lambda: _work(store))]
+    return findings
+
+
+def _schema(store: Store) -> Iterator[Finding]:
+    state = migrations.status(store.database)
+    if state.current:
+        yield ok("schema", f"version {state.applied}, current")
+        return
+    way = "haulwright db migrate, or start a worker." if store.database.dialect == "sqlite" else "haulwright db migrate"
+    yield problem("schema", f"version {state.applied} of {state.known}", way)
+
+
+def _clock(store: Store) -> Iterator[Finding]:
+    before = host_now()
+    theirs = store.now()
+    skew = (theirs - (before + host_now()) / 2) / SECOND
+    if abs(skew) <= SKEW_SECONDS:
+        yield ok("clock", "this host and the database agree about the time")
+        return
+    sentence = f"the database's clock is {spell(abs(skew))} {'ahead of' if skew > 0 else 'behind'} this host's"
+    yield warn(
+        "clock", sentence, "Leases are safe, for only its clock counts; set the host's clock right all the same."
+    )
+
+
+def _work(store: Store) -> Iterator[Finding]:
+    workers = store.workers.list()
+    serving = Counter(queue for worker in workers for queue in worker.queues)
+    served = ", ".join(f"{queue} ({count})" for queue, count in sorted(serving.items()))
+    if workers:
+        yield ok("workers", f"{len(workers)} live; queues served: {served}")
+    else:
+        yield warn("workers", "no live worker")
+    yield from _queues(store, serving)
+    yield from _leases(store, alive=bool(workers))
+
+
+def _queues(store: Store, serving: Counter[str]) -> Iterator[Finding]:
+    now = store.now()
+    for queue in store.queues.counts():
+        if queue.paused_at is not None:
+            sentence = f"the queue {queue.name!r} is paused, with {queue.due} due jobs"
+            yield warn("queue", sentence, f"haulwright queue resume {queue.name}")
+        elif queue.due and not serving[queue.name]:
+            sentence = f"the queue {queue.name!r} has {queue.due} due jobs and no live worker"
+            yield problem("queue", sentence, f"haulwright worker --queues {queue.name}")
+        elif queue.oldest is not None and (now - queue.oldest) / SECOND > LATE_SECONDS:
+            sentence = f"the oldest job of the queue {queue.name!r} is due for {spell((now - queue.oldest) // SECOND)}"
+            way = "Start more workers, or look at what they do: haulwright job list --state running"
+            yield warn("queue", sentence, way)
+        else:
+            yield ok("queue", f"{queue.name!r}: {queue.due} due, {queue.parked} parked, {queue.running} running")
+
+
+def _leases(store: Store, *, alive: bool) -> Iterator[Finding]:
+    now = store.now()
+    page = store.listing.stuck(JobFilter(), before=now, limit=PAGE_LIMIT)
+    if not page.jobs:
+        yield ok("leases", "no lease has run out")
+        return
+    count = f"{len(page.jobs)}{'' if page.next is None else ' and more'}"
+    silent = min(page.jobs, key=lambda job: job.heartbeat_at or now)
+    silence = spell((now - (silent.heartbeat_at or now)) // SECOND)
+    sentence = f"{count} leases have run out, the longest without a heartbeat for {silence}: job {silent.id}"
+    if alive:
+        yield warn("leases", sentence, "The next sweep of a live worker takes them back.")
+    else:
+        yield problem("leases", sentence, "Start a worker: it takes them back.")
+
+
+def _schema_as_applied(store: Store) -> Iterator[Finding]:
+    state = migrations.status(store.database)
+    if state.current:
+        yield ok("schema", f"version {state.applied}, and every migration is the one that was applied")
+    else:
+        yield problem("schema", f"version {state.applied} of {state.known}", "haulwright db migrate")
+
+
+def _file(store: Store) -> Iterator[Finding]:
+    damage = store.integrity.damaged_pages()
+    if damage:
+        way = "Stop the workers, keep a copy of the file and its -wal, restore a backup."
+        yield problem("file", "; ".join(damage), way)
+    else:
+        yield ok("file", "the database finds nothing wrong with its pages")
+
+
+def _rows(store: Store) -> Iterator[Finding]:
+    for name, count in store.integrity.unsound().items():
+        good, bad, way = QUESTIONS[name]
+        yield problem(name, f"{count} {bad}", way) if count else ok(name, good)
+
+
+def _abandoned_effects(store: Store, seconds: float) -> Iterator[Finding]:
+    effects = store.effects.abandoned(seconds)
+    if not effects:
+        yield ok("effects", "no effect was begun and left")
+        return
+    _, _, name, job_id, _ = effects[0]
+    sentence = f"{len(effects)} effects were begun and never settled, and their job is over; the first is {name!r}"
+    yield warn("effects", sentence, f"haulwright effect list {job_id}")

@@ -1,0 +1,86 @@
+"""What an installation stands on: the interpreter, the settings, the app, the place of the database."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from haulwright.errors import HaulwrightError, InvalidPayload, InvalidValue
+from haulwright.operations.findings import Finding, ok, problem, warn
+from haulwright.stores.sqlite.connection import OLDEST_VERSION
+from haulwright.stores.sqlite.filesystem import file_system_of, in_temporary_folder
+
+if TYPE_CHECKING:
+    from haulwright.client.app import Haulwright
+    from haulwright.client.task import Task
+    from haulwright.settings import Settings
+    from haulwright.stores.store import Store
+
+SPARE_BYTES = 200 * 1024 * 1024
+"""Below this much free disk a write may soon fail."""
+
+
+def look_at_python() -> Iterator[Finding]:
+    """The interpreter, and the SQLite that came with it."""
+    versions = f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
+    if sqlite3.sqlite_version_info < OLDEST_VERSION:
+        oldest = ".".join(map(str, OLDEST_VERSION[:2]))
+        sentence = f"{versions}: too old to be used as the database, which needs {oldest}"
+        yield warn("python", sentence, "Use PostgreSQL.")
+    else:
+        yield ok("python", versions)
+
+
+def look_at_settings(settings: Settings) -> Iterator[Finding]:
+    """Those that differ from their default, and who said so."""
+    for setting in settings.all():
+        if setting.origin != "default":
+            yield ok("settings", f"{setting.figure.name} = {setting.shown} (from {setting.origin})")
+
+
+def look_at_app(app: Haulwright, settings: Settings, error: HaulwrightError | None) -> Iterator[Finding]:
+    """Whether the app that is named can be used, and each of its tasks be called."""
+    if error is not None:
+        raise error
+    if not settings["app"]:
+        hint = "Give -A package.module:app, or set HAULWRIGHT_APP; a worker needs it."
+        yield warn("app", "no app is named: only what needs the database alone can be done", hint)
+        return
+    yield ok("app", f"{settings['app']} has {len(app.tasks)} tasks and {len(app.schedules)} schedules")
+    for task in app.tasks.values():
+        if trouble := _signature_trouble(task):
+            yield problem("task", trouble.message, trouble.hint)
+
+
+def look_at_database(store: Store) -> Iterator[Finding]:
+    """What the database is, and where: a file needs a place that stays, and room."""
+    kind = store.integrity.kind()
+    path: Path | None = getattr(store.database, "path", None)
+    if path is None:
+        yield ok("database", kind)
+        return
+    place = f"{kind}, file {path.resolve()}, file system {file_system_of(path.parent) or 'not known'}"
+    if in_temporary_folder(path):
+        sentence = f"{place}: a temporary folder, which the system may clean"
+        yield warn("database", sentence, "Move it to a folder that stays.")
+    else:
+        yield ok("database", place)
+    free = shutil.disk_usage(path.resolve().parent).free
+    room = f"{free // 1024**2} MiB free on the disk of the database"
+    yield ok("disk", room) if free >= SPARE_BYTES else problem("disk", room, "Free some space before writes fail.")
+
+
+def _signature_trouble(task: Task[..., Any]) -> InvalidValue | None:
+    """What is wrong with the annotations of a task, which only shows when it is first called."""
+    try:
+        _ = task.signature.result
+        task.signature.dump_plain({})
+    except InvalidPayload:
+        return None  # an argument is missing, as it should be
+    except InvalidValue as trouble:
+        return trouble
+    return None

@@ -1,0 +1,103 @@
+"""The JSON of findings, of the schema, and of settings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypedDict
+
+if TYPE_CHECKING:
+    from haulwright.operations.findings import Finding
+    from haulwright.operations.schema import ChainStatus, MigrationRun
+    from haulwright.settings import Setting
+
+
+class FindingView(TypedDict):
+    """One thing that was looked at."""
+
+    check: str
+    level: str
+    sentence: str
+    next_step: str
+
+
+class FindingsView(TypedDict):
+    """Everything that was looked at, and how much of it does not work."""
+
+    findings: list[FindingView]
+    problems: int
+
+
+class SchemaView(TypedDict):
+    """How far all chains of migrations have come together."""
+
+    applied: int
+    known: int
+    current: bool
+
+
+class MigrationView(TypedDict):
+    """A migration that was applied."""
+
+    schema: str
+    number: int
+    name: str
+
+
+class MigrationRunView(TypedDict):
+    """What a run of the migrations did."""
+
+    version: int
+    applied: list[MigrationView]
+
+
+class SettingView(TypedDict):
+    """A setting, its value, and where the value came from. Passwords are not shown."""
+
+    name: str
+    value: Any
+    origin: str
+    owner: str
+    meaning: str
+    variables: list[str]
+
+
+def findings_view(findings: Sequence[Finding]) -> FindingsView:
+    """Everything that was looked at."""
+    return {
+        "findings": [
+            {
+                "check": finding.check,
+                "level": finding.level,
+                "sentence": finding.sentence,
+                "next_step": finding.next_step,
+            }
+            for finding in findings
+        ],
+        "problems": sum(finding.level == "problem" for finding in findings),
+    }
+
+
+def schema_view(chains: Sequence[ChainStatus]) -> SchemaView:
+    """All chains together."""
+    applied, known = sum(chain.applied for chain in chains), sum(chain.known for chain in chains)
+    return {"applied": applied, "known": known, "current": applied == known}
+
+
+def migration_run_view(run: MigrationRun) -> MigrationRunView:
+    """What a run of the migrations did."""
+    applied: list[MigrationView] = [
+        {"schema": migration.schema, "number": migration.number, "name": migration.name} for migration in run.applied
+    ]
+    return {"version": run.version, "applied": applied}
+
+
+def setting_view(setting: Setting) -> SettingView:
+    """A setting."""
+    return {
+        "name": setting.figure.name,
+        "value": setting.shown if setting.figure.kind is str else setting.value,
+        "origin": setting.origin,
+        "owner": setting.figure.owner,
+        "meaning": setting.figure.meaning,
+        "variables": list(setting.figure.variables),
+    }

@@ -1,0 +1,1 @@
+"""The worker: claims jobs, runs them, renews and settles their leases, and does the maintenance of the database."""

@@ -1,0 +1,139 @@
+"""Renews all leases of this worker, on a thread and a connection of its own, and tells runs what they must know."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from haulwright.clock import SECOND
+from haulwright.errors import DatabaseProblem
+from haulwright.runtime.backoff import LONGEST_SECONDS, Backoff
+from haulwright.runtime.execution import superseded
+from haulwright.runtime.threads import is_overdue
+
+if TYPE_CHECKING:
+    from haulwright.runtime.execution import Run
+    from haulwright.runtime.observers import Observers
+    from haulwright.stores.leases import Renewal
+    from haulwright.stores.store import Store
+
+LONGEST_INTERVAL_SECONDS = 20.0
+SHORTEST_INTERVAL_SECONDS = 0.1
+CALM_SECONDS = 1.5 * LONGEST_SECONDS
+"""So long after trouble every worker, whatever its pause between two tries, has renewed what it holds."""
+RENEWALS_PER_LEASE = 6
+"""A lease is renewed this often before it would run out."""
+
+
+class Heartbeat:
+    """Keeps leases alive, and notices those that are gone."""
+
+    def __init__(
+        self,
+        store: Store,
+        worker_id: str,
+        observers: Observers,
+        runs: Callable[[], list[Run]],
+        abandon: Callable[[Run], None],
+    ) -> None:
+        self._store = store
+        self._worker_id = worker_id
+        self._observers = observers
+        self._runs = runs
+        self._abandon = abandon
+        self._stop = threading.Event()
+        self._wake = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="haulwright-heartbeat", daemon=True)
+        self._next = float("inf")
+        """When the next beat is planned, on the monotonic clock."""
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End."""
+        self._stop.set()
+        self._wake.set()
+        self._thread.join()
+
+    def expect(self, runs: Sequence[Run]) -> None:
+        """Runs were claimed: where one of them needs a beat before the next one that is planned, plan anew."""
+        if runs and time.monotonic() + min(_seconds_to_beat(run) for run in runs) < self._next:
+            self._wake.set()
+
+    def beat(self) -> None:
+        """Renew all leases once, and end the runs that lost theirs, were cancelled, or ran out of time."""
+        held = self._runs()
+        lost = superseded(held)
+        runs = [run for run in held if run not in lost]
+        renewal = self._store.leases.renew([run.lease for run in runs])
+        self._store.workers.seen(self._worker_id, self._observers.tally.refused)
+        for run in held:
+            if _signal(run, renewal, lost=run in lost):
+                run.end()
+            if is_overdue(run):
+                self._abandon(run)
+
+    def is_steady(self) -> bool:
+        """Whether the others, too, had time to renew since the database was last away: before that, nobody reaps."""
+        return time.monotonic() - self._observers.tally.troubled_at >= max(self.interval(), CALM_SECONDS)
+
+    def interval(self) -> float:
+        """A sixth of the shortest lease that is held, or less where a run is out of time before that."""
+        waits = [_seconds_to_beat(run) for run in self._runs()]
+        return max(SHORTEST_INTERVAL_SECONDS, min(waits, default=LONGEST_INTERVAL_SECONDS))
+
+    def _work(self) -> None:
+        backoff = Backoff()
+        while not self._stop.is_set():
+            try:
+                self.beat()
+                backoff = Backoff()
+                self._wait_for_next()
+            except DatabaseProblem as trouble:
+                wait = backoff.next()
+                self._observers.troubled("heartbeat", trouble, wait)
+                self._stop.wait(wait)
+
+    def _wait_for_next(self) -> None:
+        """Wait for the next beat; a job that is claimed meanwhile may bring it nearer."""
+        last_beat = time.monotonic()
+        while not self._stop.is_set():
+            self._next = last_beat + self.interval()
+            wait = self._next - time.monotonic()
+            if wait <= 0:
+                return
+            self._wake.wait(wait)
+            self._wake.clear()
+
+
+def _signal(run: Run, renewal: Renewal, *, lost: bool) -> bool:
+    """Tell a run what it must know, once; True where it must end."""
+    signals = run.context.signals
+    if (lost or run.lease.id in renewal.lost) and not signals.lost and run.outcome is None and not run.context.settled:
+        signals.lost = True
+    elif run.lease.id in renewal.cancelled and signals.cancelled is None:
+        signals.cancelled = renewal.cancelled[run.lease.id]
+    elif _seconds_left(run) == 0:
+        signals.timed_out = True
+    else:
+        return False
+    return True
+
+
+def _seconds_to_beat(run: Run) -> float:
+    """How soon a run needs a beat: to renew its lease, or to tell it that its time is over."""
+    renewal = min(LONGEST_INTERVAL_SECONDS, run.lease.lease_us / SECOND / RENEWALS_PER_LEASE)
+    left = _seconds_left(run)
+    return renewal if left is None else min(renewal, left)
+
+
+def _seconds_left(run: Run) -> float | None:
+    """What a `def` task has left of its time; an `async def` task is ended by its own loop."""
+    limit = run.timeout_seconds
+    if limit is None or run.task.is_async or run.context.signals.timed_out:
+        return None
+    return max(0.0, limit - run.seconds)

@@ -1,0 +1,243 @@
+"""The one place that turns what workers do into lines. The acts themselves do not log."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from haulwright.redaction import redact
+from haulwright.runtime.observer import Observer
+
+if TYPE_CHECKING:
+    from haulwright.runtime.observer import (
+        ChildDied,
+        DatabaseTrouble,
+        JobEnqueued,
+        JobExpired,
+        JobReleased,
+        JobRun,
+        LeaseReaped,
+        LostThread,
+        RunEnded,
+        RunLost,
+        RunSettled,
+        SlotsOpened,
+        ThreadsExhausted,
+        WorkerStarted,
+        WorkerStopped,
+    )
+
+client_log = logging.getLogger("haulwright.client")
+supervisor_log = logging.getLogger("haulwright.supervisor")
+log = logging.getLogger("haulwright.worker")
+
+ERROR_LIMIT_CHARS = 200
+"""Error texts in lines are cut here; the row has the rest."""
+
+_RELEASED = {
+    "worker_stopping": (logging.DEBUG, "job released: the worker stops"),
+    "prefetched": (logging.DEBUG, "job released: others can run it sooner"),
+    "unknown_task": (logging.WARNING, "job given back: its task is unknown here"),
+    "reply_lost": (logging.WARNING, "lease given back: the reply to its claim was lost"),
+}
+
+
+class LogLines(Observer):
+    """What a worker does, as log records: a message, and what it is about in `record.facts`."""
+
+    _LEVELS: ClassVar = {
+        "started": logging.DEBUG,
+        "ended": logging.DEBUG,
+        "settled": logging.INFO,
+        "released": logging.WARNING,
+    }
+    """The least level of the calls that a worker makes for every job; they are not made while it is off."""
+
+    def calls_on(self) -> frozenset[str]:
+        """Those calls that would make a line now."""
+        return frozenset(call for call, level in self._LEVELS.items() if log.isEnabledFor(level))
+
+    def tells_of_enqueues(self) -> bool:
+        """Whether an enqueue would make a line now."""
+        return client_log.isEnabledFor(logging.DEBUG)
+
+    def worker_started(self, event: WorkerStarted, /) -> None:
+        """One line."""
+        facts = {"queues": list(event.queues), "concurrency": event.concurrency}
+        _line(log, logging.INFO, "worker started", worker=event.worker, **facts)
+
+    def worker_stopped(self, event: WorkerStopped, /) -> None:
+        """One line."""
+        _line(log, logging.INFO, "worker stopped", worker=event.worker, runs=event.runs, refused=event.refused)
+
+    def enqueued(self, event: JobEnqueued, /) -> None:
+        """One line, for whoever looks closely."""
+        message = "job enqueued" if event.created else "job not enqueued: it exists"
+        facts = {"task": event.task, "tenant": event.tenant, "attempt": f"0/{event.max_attempts}"}
+        _line(client_log, logging.DEBUG, message, job=event.job_id, **facts, correlation=event.correlation_id)
+
+    def started(self, run: JobRun, /) -> None:
+        """One line, for whoever looks closely."""
+        _run_line(logging.DEBUG, "job started", run)
+
+    def ended(self, event: RunEnded, /) -> None:
+        """The traceback of a failure, for whoever looks closely."""
+        if event.exception is not None and event.failure is not None:
+            log.debug("the traceback of job %s", event.run.job_id, exc_info=event.exception)
+
+    def settled(self, event: RunSettled, /) -> None:
+        """One line: louder where the run failed, loudest where the job is dead."""
+        facts: dict[str, Any] = {"reason": event.reason, "delay_seconds": event.delay_seconds, "gate": event.gate}
+        facts["seconds"] = round(event.seconds, 3)
+        if event.failure is not None:
+            facts |= {"error": event.failure.message[:ERROR_LIMIT_CHARS], "code": event.failure.code}
+        level = logging.INFO if event.failure is None else logging.WARNING
+        _run_line(logging.ERROR if event.settled_as == "dead" else level, f"job {event.settled_as}", event.run, **facts)
+
+    def lost(self, event: RunLost, /) -> None:
+        """One line."""
+        _run_line(logging.WARNING, f"job {event.verb} refused: the lease is lost", event.run)
+
+    def released(self, event: JobReleased, /) -> None:
+        """One line; a release in order is for whoever looks closely."""
+        level, message = _RELEASED[event.reason]
+        if event.run is None:
+            _line(log, level, message, worker=event.worker, job=event.job_id)
+        else:
+            _run_line(level, message, event.run)
+
+    def reaped(self, event: LeaseReaped, /) -> None:
+        """One line."""
+        facts = {"job": event.job_id, "held_by": event.held_by, "now": event.state, "why": event.reason}
+        _line(log, logging.WARNING, "lease taken back", worker=event.worker, **facts)
+
+    def expired(self, event: JobExpired, /) -> None:
+        """One line."""
+        message = "job dead: it waited past its deadline"
+        _line(log, logging.WARNING, message, worker=event.worker, job=event.job_id)
+
+    def slots_opened(self, event: SlotsOpened, /) -> None:
+        """One line."""
+        facts = {"schedule": event.schedule, "slots": event.slots, "jobs": list(event.job_ids)}
+        _line(log, logging.INFO, "slots opened", worker=event.worker, **facts)
+
+    def troubled(self, event: DatabaseTrouble, /) -> None:
+        """One line."""
+        facts = {"error": event.error, "retry_seconds": event.retry_seconds}
+        _line(log, logging.WARNING, f"{event.where}: the database is in trouble", worker=event.worker, **facts)
+
+    def thread_lost(self, event: LostThread, /) -> None:
+        """One line."""
+        message = "a run never returned: it is settled without its thread, which is lost"
+        _run_line(logging.WARNING, message, event.run, seconds=round(event.seconds, 3), lost_threads=event.lost_threads)
+
+    def thread_returned(self, event: LostThread, /) -> None:
+        """One line."""
+        message = "a run returned after it was given up: its result is discarded"
+        _run_line(logging.WARNING, message, event.run, seconds=round(event.seconds, 3), lost_threads=event.lost_threads)
+
+    def threads_exhausted(self, event: ThreadsExhausted, /) -> None:
+        """One line."""
+        message = "too many threads are lost: the worker drains, for another to take its place"
+        facts = {"lost_threads": event.lost_threads, "concurrency": event.concurrency}
+        _line(log, logging.ERROR, message, worker=event.worker, **facts)
+
+    def child_died(self, event: ChildDied, /) -> None:
+        """One line where no run could begin; a death under a run is told when that is settled."""
+        if event.phase == "start":
+            _run_line(logging.ERROR, "a child process did not start", event.run, death=event.death)
+
+
+class SupervisorLines:
+    """What a supervisor does, as log records. It knows no app, hence no observers."""
+
+    def started(self, place: int, pid: int) -> None:
+        """A worker was started."""
+        _line(supervisor_log, logging.INFO, "started a worker", place=place, pid=pid)
+
+    def restarting(self, place: int, pid: int, death: str, pause_seconds: float, *, in_order: bool) -> None:
+        """A worker ended, and another will take its place."""
+        level = logging.WARNING if in_order else logging.ERROR
+        facts = {"place": place, "pid": pid, "death": death, "pause_seconds": pause_seconds}
+        _line(supervisor_log, level, "a worker ended and will be started again", **facts)
+
+    def cannot_start(self, place: int, pid: int, death: str) -> None:
+        """All workers refused to start."""
+        message = "no worker can start: all have refused, and so will the next ones"
+        _line(supervisor_log, logging.ERROR, message, place=place, pid=pid, death=death)
+
+    def stopping(self, signal: str, workers: int) -> None:
+        """The workers were told to stop."""
+        _line(supervisor_log, logging.INFO, "told the workers to stop", signal=signal, workers=workers)
+
+    def stopped(self, code: int, restarts: int) -> None:
+        """The supervisor ends."""
+        _line(supervisor_log, logging.INFO, "supervisor stopped", code=code, restarts=restarts)
+
+
+def _run_line(level: int, message: str, run: JobRun, **facts: Any) -> None:
+    _line(
+        log,
+        level,
+        message,
+        worker=run.worker,
+        job=run.job_id,
+        task=run.task,
+        tenant=run.tenant,
+        attempt=f"{run.attempt}/{run.max_attempts}",
+        fence=run.fence,
+        correlation=run.correlation_id,
+        **facts,
+    )
+
+
+def _line(logger: logging.Logger, level: int, message: str, **facts: Any) -> None:
+    if logger.isEnabledFor(level):
+        present = {name: value for name, value in facts.items() if value is not None}
+        logger.log(level, "%s", message, extra={"facts": present})
+
+
+class TextFormatter(logging.Formatter):
+    """Lines for people: the message, then what it is about."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line."""
+        facts = getattr(record, "facts", {})
+        words = " ".join(f"{name}={_word(value)}" for name, value in facts.items())
+        line = f"{self.formatTime(record, '%H:%M:%S')} {record.levelname.lower():7} {record.getMessage()}"
+        line = redact(f"{line}  {words}" if words else line)
+        return f"{line}\n{redact(self.formatException(record.exc_info))}" if record.exc_info else line
+
+
+class JsonFormatter(logging.Formatter):
+    """Lines for programs: one JSON object each, with times in UTC."""
+
+    converter = staticmethod(time.gmtime)
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line."""
+        line = {
+            "at": f"{self.formatTime(record, '%Y-%m-%dT%H:%M:%S')}.{int(record.msecs):03}Z",
+            "level": record.levelname.lower(),
+            "message": record.getMessage(),
+            **getattr(record, "facts", {}),
+        }
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(_redacted(line))
+
+
+def _redacted(value: Any) -> Any:
+    """The same value without secrets: text by text, so that what comes out is still JSON."""
+    if isinstance(value, dict):
+        return {name: _redacted(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_redacted(item) for item in value]
+    return value if value is None or isinstance(value, int | float) else redact(str(value))
+
+
+def _word(value: object) -> str:
+    text = str(value)
+    return json.dumps(text) if not text or any(c.isspace() or c in "\"'" or not c.isprintable() for c in text) else text

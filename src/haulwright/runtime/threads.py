@@ -1,0 +1,124 @@
+"""Threads for `def` tasks. Daemons: a task that never returns must not keep the process from ending."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from haulwright.clock import SECOND
+from haulwright.errors import HaulwrightError
+from haulwright.runtime.children import outcome_of_ending
+
+if TYPE_CHECKING:
+    from haulwright.engine.job import LeaseKey
+    from haulwright.engine.outcome import Outcome
+    from haulwright.runtime.execution import Run
+    from haulwright.runtime.observers import Observers
+
+Work = Callable[[], None]
+
+LOST_THREADS_EXIT = 76
+"""The exit code of a worker that ended because too many of its threads never came back: start a new one at once."""
+
+
+class ThreadsLost(HaulwrightError):
+    """A worker lost half of its threads to tasks that never return. It has drained: start a new one in its place."""
+
+    exit_code = LOST_THREADS_EXIT
+
+    def __init__(self, lost: int, concurrency: int) -> None:
+        message = f"{lost} of {concurrency} threads are held by tasks that never return; the worker drained and ended."
+        super().__init__(message, hint="Start it again, and give tasks that may hang isolation='process'.")
+        self.lost = lost
+        self.concurrency = concurrency
+
+
+class LostThreads:
+    """The threads that never came back from a run. Each holds a slot of its worker for as long as it does not."""
+
+    def __init__(self, concurrency: int, observers: Observers) -> None:
+        self._concurrency = concurrency
+        self._observers = observers
+        self._held: dict[LeaseKey, Run] = {}
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def __contains__(self, run: Run) -> bool:
+        return run.lease.key in self._held
+
+    @property
+    def are_too_many(self) -> bool:
+        """Whether half of the slots are gone: then a new worker is better than this one."""
+        return len(self) * 2 >= self._concurrency
+
+    def exhausted(self) -> ThreadsLost:
+        """Tell that the worker ends because too many are lost, and return that for whoever started it."""
+        self._observers.threads_exhausted(len(self), self._concurrency)
+        return ThreadsLost(len(self), self._concurrency)
+
+    def give_up(self, run: Run) -> Run | None:
+        """Where a run is overdue, count its thread as lost and return how the run ends without it; once."""
+        with self._lock:
+            if not is_overdue(run) or run in self:
+                return None
+            self._held[run.lease.key] = run
+        ended = replace(run, ended=time.monotonic(), outcome=_outcome_without(run))
+        run.context.signals.lost = True
+        self._observers.thread_lost(run, len(self), self._concurrency)
+        return ended
+
+    def take_back(self, run: Run) -> bool:
+        """Free the thread of a run that ends after it was given up; False where it was not.
+
+        The job was settled without it, so its result is void.
+        """
+        with self._lock:
+            was_lost = self._held.pop(run.lease.key, None) is not None
+        if was_lost:
+            self._observers.thread_returned(run, len(self), self._concurrency)
+        return was_lost
+
+
+def is_overdue(run: Run) -> bool:
+    """Whether a run goes on although its time limit and then a whole lease have passed. Children are ended instead."""
+    limit = run.timeout_seconds
+    if limit is None or run.needs_child or run.ended:
+        return False
+    return run.seconds > limit + run.lease.lease_us / SECOND
+
+
+def _outcome_without(run: Run) -> Outcome | None:
+    return None if run.context.settled else outcome_of_ending(run, "never returned")
+
+
+class Threads:
+    """At most `count` threads, started as they are needed, that do what they are given in order."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._work: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
+        self._started = 0
+        self._idle = threading.Semaphore(0)
+
+    def submit(self, work: Work) -> None:
+        """Have this done by the next free thread. Calls come from one thread at a time."""
+        self._work.put(work)
+        if not self._idle.acquire(blocking=False) and self._started < self._count:
+            self._started += 1
+            threading.Thread(target=self._serve, name=f"haulwright-run-{self._started}", daemon=True).start()
+
+    def close(self) -> None:
+        """Let the threads end when they have done what they were given."""
+        for _ in range(self._started):
+            self._work.put(None)
+
+    def _serve(self) -> None:
+        while (work := self._work.get()) is not None:
+            work()
+            self._idle.release()

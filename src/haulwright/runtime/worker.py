@@ -1,0 +1,365 @@
+"""The worker: claim, hand over, settle, again. Its loops stand on threads and connections of their own."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, nullcontext
+from typing import TYPE_CHECKING, Any
+
+from haulwright.clock import SECOND
+from haulwright.errors import DatabaseProblem, DatabaseUnavailable, WorkerExists
+from haulwright.runtime.backoff import Backoff
+from haulwright.runtime.execution import Run
+from haulwright.runtime.executor import Executor
+from haulwright.runtime.heartbeat import Heartbeat
+from haulwright.runtime.identity import is_gone, this_process
+from haulwright.runtime.listener import ListenerThread
+from haulwright.runtime.maintenance import Maintenance
+from haulwright.runtime.observers import Observers
+from haulwright.runtime.options import WorkerOptions
+from haulwright.runtime.prefetch import Prefetch
+from haulwright.runtime.process import stopped_by_signals, tuned_interpreter
+from haulwright.runtime.settler import Settler, release_of
+from haulwright.runtime.threads import LostThreads, ThreadsLost
+from haulwright.settings import Settings
+from haulwright.stores.claim_cursor import ClaimCursor
+from haulwright.stores.store import Store
+
+if TYPE_CHECKING:
+    from haulwright.client.app import Haulwright
+    from haulwright.engine.job import Lease, LeaseKey
+
+FIRST_IDLE_WAIT_SECONDS = 0.01
+SURPLUS_CHECK_SECONDS = 1.0
+"""How often a worker looks whether it holds jobs that others could run sooner."""
+UNKNOWN_TASK_SECONDS = 30.0
+"""How long a job whose task this worker does not have is left to others."""
+
+
+class Worker:
+    """One process that works."""
+
+    def __init__(self, app: Haulwright, options: WorkerOptions, settings: Settings) -> None:
+        self.options = options
+        self._app = app
+        self._store = app.store
+        self._identity = this_process(options.name)
+        self._observers = Observers.logged(self._identity.name, app.observers)
+        self._changed = threading.Condition()
+        self._held: dict[LeaseKey, Run] = {}
+        """A job that was lost may come back while its first run still goes on."""
+        self._stopping = threading.Event()
+        self._hurrying = threading.Event()
+        self._cursor = ClaimCursor()
+        self._prefetch = Prefetch()
+        self._idle_wait = FIRST_IDLE_WAIT_SECONDS
+        self._was_notified = False
+        """Somebody enqueued since the last claim began."""
+        self._in_doubt = False
+        """A claim or a release broke off: what this worker holds must be looked up."""
+        self.runs = 0
+        """Jobs taken so far."""
+        self._lost_threads = LostThreads(options.concurrency, self._observers)
+        self.exhausted: ThreadsLost | None = None
+        """Why it ended by itself, where it lost too many of its threads."""
+        self._heartbeat_store = Store.open(app.database_url, clock=self._store.database.clock, pool_size=1)
+        self._executor = Executor(app, options.concurrency, self._observers, self._on_ended)
+        self._listener = ListenerThread(self._store.database, self._observers, self._on_notify)
+        self._settler = Settler(self._store, self._identity.name, self._observers, self._forget)
+        self._heartbeat = Heartbeat(
+            self._heartbeat_store, self._identity.id, self._observers, self._held_runs, self._abandon
+        )
+        self._maintenance = Maintenance(
+            self._store,
+            self._identity,
+            self._observers,
+            settings,
+            opens_slots=options.schedules,
+            may_reap=self._heartbeat.is_steady,
+        )
+
+    def run(self) -> int:
+        """Work until told to stop, or until there is no reason to go on; returns the jobs it took."""
+        with closing(self._heartbeat_store), tuned_interpreter():
+            self._begin()
+            try:
+                self._claim_until_stopped()
+                self._wait_for_runs()
+            finally:
+                self._end()
+        return self.runs
+
+    def stop(self) -> None:
+        """Claim nothing more, finish within the grace, then give back. A second call hurries."""
+        if self._stopping.is_set():
+            self._hurrying.set()
+        self._stopping.set()
+        with self._changed:
+            self._changed.notify_all()
+
+    def _begin(self) -> None:
+        self._store.workers.register(self._identity, list(self.options.queues), sorted(self._app.tasks))
+        self._require_exclusive()
+        self._observers.worker_started(self.options.queues, self.options.concurrency)
+        for step in self._first_steps():
+            self._retry_until_done("start", step)
+        for part in (self._executor, self._settler, self._heartbeat, self._maintenance, self._listener):
+            part.start()
+
+    def _first_steps(self) -> Iterator[Callable[[], object]]:
+        """What is done before the first claim. Each may be done again."""
+        yield self._maintenance.recover
+        yield self._app.declare_sources
+        if self.options.schedules:
+            yield self._app.declare_schedules
+            yield self._maintenance.open_slots
+        if not self.options.limit:  # one that takes so many jobs and no more takes those that wait
+            yield lambda: self._app.enqueue_at_start(self.options.queues)
+
+    def _require_exclusive(self) -> None:
+        if not self.options.exclusive:
+            return
+        gone = set(self._store.workers.gone_from(self._identity, is_gone))
+        # Asked after we have said that we are here: of two that start at once, the one with the greater id goes.
+        workers = self._store.workers.list()
+        earlier = [worker for worker in workers if worker.id < self._identity.id and worker.id not in gone]
+        if earlier:
+            self._store.workers.stopped(self._identity, 0)
+            message = f"Worker {earlier[0].name} is alive (host {earlier[0].host}, process {earlier[0].pid})."
+            raise WorkerExists(message, hint="Stop it first, or start this one without --exclusive.")
+
+    def _claim_until_stopped(self) -> None:
+        backoff = Backoff()
+        while not self._stopping.is_set():
+            room = self._wait_for_room()
+            if self._stopping.is_set() or room == 0:
+                break
+            try:
+                self._release_unknown_leases()
+                if room < 0:
+                    self._release_prefetched(-room)
+                    continue
+                claimed = self._claim(room)
+                backoff = Backoff()
+                if claimed:
+                    self._idle_wait = FIRST_IDLE_WAIT_SECONDS
+                elif self._is_over():
+                    break
+                if claimed < room:  # all that was due is taken; what was begins sooner if nobody asks again at once
+                    self._sleep()
+            except DatabaseProblem as trouble:
+                self._in_doubt = True
+                wait = backoff.next()
+                self._observers.troubled("claim", trouble, wait)
+                self._stopping.wait(wait)
+
+    def _claim(self, room: int) -> int:
+        self._was_notified = False
+        leases = self._store.leases.claim(self._identity.id, self.options.queues, room, self._cursor)
+        tasks = self._app.tasks
+        runs = [
+            Run.of(lease, tasks[lease.task], self._store, self._identity.name)
+            for lease in leases
+            if lease.task in tasks
+        ]
+        with self._changed:
+            self._held.update({run.lease.key: run for run in runs})
+            self.runs += len(runs)
+        self._observers.claimed(leases)
+        self._executor.take(runs)
+        self._heartbeat.expect(runs)
+        if len(runs) < len(leases):
+            self._release_unknown_tasks([lease for lease in leases if lease.task not in tasks])
+        return len(leases)
+
+    def _release_unknown_leases(self) -> None:
+        """After a claim or a release that broke off: there may be leases of ours that nobody here knows of."""
+        if self._in_doubt:
+            with self._changed:
+                lease_keys = set(self._held)
+            released = self._store.leases.give_back_unknown(self._identity.id, lease_keys)
+            self._in_doubt = False
+            self._observers.released_unknown(released)
+
+    def _release_unknown_tasks(self, leases: Sequence[Lease]) -> None:
+        """A job whose task is unknown here stays queued, and says so."""
+        from haulwright.engine.settlement import PutBack, Settlement  # noqa: PLC0415 - rarely needed
+
+        wait = PutBack("snooze", int(UNKNOWN_TASK_SECONDS * SECOND), refund=1, deferral=1, waiting_on="task:unknown")
+        self._store.leases.settle([Settlement(lease, wait) for lease in leases], self._identity.name)
+        self._observers.released(leases, "unknown_task")
+
+    def _wait_for_room(self) -> int:
+        """How many jobs may be claimed now; waits until there are some, 0 where the limit is reached.
+
+        Less than none says how many are held here that wait behind long runs, and that others could run sooner.
+        """
+        with self._changed:
+            while not self._stopping.is_set():
+                left = self.options.limit - self.runs if self.options.limit else self._capacity
+                if left <= 0:
+                    return 0
+                room = min(left, self._capacity - len(self._held))
+                if room >= min(left, self._least_batch):
+                    return min(room, self._store.database.batch_size)
+                if not self._changed.wait(SURPLUS_CHECK_SECONDS) and (surplus := self._surplus()):
+                    return -surplus
+        return 0
+
+    def _surplus(self) -> int:
+        """How many jobs have waited here for a while without one run that ended."""
+        return min(self._executor.waiting, max(0, len(self._held) - self._capacity))
+
+    def _release_prefetched(self, count: int) -> None:
+        """Give back jobs that have not begun, the last ones first, for others to run."""
+        runs = self._executor.drop_waiting(count)
+        self.runs -= len(runs)
+        try:
+            released = self._store.leases.settle([release_of(run) for run in runs], self._identity.name)
+        finally:
+            self._forget(runs)  # after a lost reply nobody knows whether they are ours still: they are looked up
+        self._observers.released([run.lease for run in runs if run.lease.id in released], "prefetched")
+
+    @property
+    def _capacity(self) -> int:
+        return self.options.concurrency - len(self._lost_threads) + self._prefetch.ahead
+
+    @property
+    def _least_batch(self) -> int:
+        """Claims are worth a round trip from here on."""
+        return max(1, min(self._prefetch.ahead // 2, self._store.database.batch_size))
+
+    def _is_over(self) -> bool:
+        """Nothing is due, and the options say that this is the end, once nothing runs here either."""
+        if self.options.once:
+            return True
+        if not self.options.until_empty:
+            return False
+        with self._changed:
+            if not self._held:
+                return True
+            self._changed.wait(0.05)
+        return False
+
+    def _sleep(self) -> None:
+        """Sleep a little longer each time, never past the next job that is known to become due."""
+        wait = min(self._idle_wait, self.options.poll_interval)
+        if self._cursor.next_due is not None:
+            wait = min(wait, max(0.0, (self._cursor.next_due - self._store.now()) / SECOND))
+        self._idle_wait = min(self._idle_wait * 1.5, max(self.options.poll_interval, FIRST_IDLE_WAIT_SECONDS))
+        with self._changed:
+            if not self._was_notified:
+                self._changed.wait(wait)
+
+    def _on_notify(self) -> None:
+        """Somebody enqueued: look at once."""
+        self._idle_wait = FIRST_IDLE_WAIT_SECONDS
+        with self._changed:
+            self._was_notified = True
+            self._changed.notify_all()
+
+    def _on_ended(self, run: Run) -> None:
+        if not self._lost_threads.take_back(run):
+            self._settler.add(run)
+
+    def _abandon(self, run: Run) -> None:
+        """Settle a run that never returns without it; with half of the slots lost, end, for a new worker to begin."""
+        ended = self._lost_threads.give_up(run)
+        if ended is not None:
+            self._settler.add(ended)
+        if self._lost_threads.are_too_many and not self._stopping.is_set():
+            self.exhausted = self._lost_threads.exhausted()
+            self.stop()
+
+    def _forget(self, runs: list[Run]) -> None:
+        self._prefetch.ended(len(runs))
+        with self._changed:
+            for run in runs:
+                self._held.pop(run.lease.key, None)
+            self._changed.notify_all()
+
+    def _held_runs(self) -> list[Run]:
+        with self._changed:
+            return list(self._held.values())
+
+    def _wait_for_runs(self) -> None:
+        """What was claimed is run to its end, however long it takes, unless somebody says stop."""
+        with self._changed:
+            while self._held and not self._stopping.is_set():
+                self._changed.wait(1.0)
+
+    def _end(self) -> None:
+        """Finish what runs within the grace, give the rest back at once, and say goodbye."""
+        self._release(self._executor.drop_all())
+        until = time.monotonic() + self.options.grace
+        with self._changed:
+            while self._held and time.monotonic() < until and not self._hurrying.is_set():
+                self._changed.wait(0.1)
+        self._release([run for run in self._held_runs() if run not in self._lost_threads])  # those are being settled
+        self._try_once("release", self._release_unknown_leases)
+        self._settler.stop(timeout=30)
+        self._heartbeat.stop()
+        self._maintenance.stop()
+        self._listener.stop()
+        self._executor.stop()
+        self._try_once("goodbye", lambda: self._store.workers.stopped(self._identity, self._observers.tally.refused))
+        self._observers.worker_stopped(self.runs)
+
+    def _retry_until_done(self, where: str, act: Callable[[], object]) -> None:
+        """Do a thing, again and again while the database is away, unless somebody says stop."""
+        backoff = Backoff()
+        while not self._stopping.is_set():
+            try:
+                act()
+            except DatabaseUnavailable as trouble:
+                wait = backoff.next()
+                self._observers.troubled(where, trouble, wait)
+                self._stopping.wait(wait)
+            else:
+                return
+
+    def _try_once(self, where: str, act: Callable[[], object]) -> None:
+        """Do a last thing; without a database it is left undone, and the worker ends all the same."""
+        try:
+            act()
+        except DatabaseProblem as trouble:
+            self._observers.troubled(where, trouble, 0.0)
+
+    def _release(self, runs: list[Run]) -> None:
+        """Give runs back without burning their attempts; what they still do is refused by the fence."""
+        if not runs:
+            return
+        released: frozenset[str] = frozenset()
+        try:
+            released = self._store.leases.settle([release_of(run) for run in runs], self._identity.name)
+        except DatabaseProblem as trouble:
+            self._in_doubt = True  # asked again before the next claim; a worker that ends leaves them to run out
+            self._observers.troubled("release", trouble, 0.0)
+        self._observers.released([run.lease for run in runs if run.lease.id in released], "worker_stopping")
+        for run in runs:
+            run.context.signals.lost = run.lease.id in released
+            run.end()
+        self._forget(runs)
+
+
+def run_worker(app: Haulwright, *, settings: Settings | None = None, signals: bool = False, **options: Any) -> int:
+    """Run a worker in this process; returns the jobs it took. With `signals`, SIGTERM and SIGINT drain it.
+
+    Raises `ThreadsLost` where tasks that never return took half of its threads: it has drained, and must be replaced.
+    """
+    settings = settings or Settings.load()
+    defaults = {
+        "queues": tuple(name.strip() for name in str(settings["queues"]).split(",") if name.strip()),
+        "concurrency": settings["concurrency"],
+        "poll_interval": settings["poll_interval_seconds"],
+        "grace": settings["grace_seconds"],
+        "name": settings["worker_name"],
+    }
+    worker = Worker(app, WorkerOptions(**{**defaults, **options}), settings)
+    with stopped_by_signals(worker.stop) if signals else nullcontext():
+        runs = worker.run()
+    if worker.exhausted is not None:
+        raise worker.exhausted
+    return runs

@@ -1,0 +1,265 @@
+"""One file from its address to its place: resumed where it can be, verified always."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, TypeVar
+from urllib.parse import urlsplit, urlunsplit
+
+from haulwright.errors import Retryable
+from haulwright.sources.download import ranges
+from haulwright.sources.download.disk import content_path, holds, move_into_place
+from haulwright.sources.download.errors import Corrupt, TakenOver, disk_errors
+from haulwright.sources.download.parts import Owner, Part, Record, finished, forget_all, take
+from haulwright.sources.http import Http, Limits, Stream
+
+T = TypeVar("T")
+
+LARGEST_BYTES: Final = 64 * 1024**3
+LIMITS: Final = Limits(total="24 h", body_bytes=LARGEST_BYTES, wire_bytes=LARGEST_BYTES)
+"""A file is larger and takes longer than a page."""
+FLUSH_BYTES: Final = 256 * 1024
+FLUSH_SECONDS: Final = 1.0
+"""What has arrived is in the part after so many bytes or seconds: a process that dies loses no more."""
+OVERLAP_BYTES: Final = 1024
+"""How much of what is there is asked for again, to see whether the rest belongs to it."""
+_OK, _PARTIAL = 200, 206
+_RANGE_REFUSED: Final = frozenset({304, 412, 416})
+
+
+@dataclass(frozen=True, slots=True)
+class Downloaded:
+    """A file that is in its place."""
+
+    path: Path
+    sha256: str
+    bytes: int
+    validator: str | None
+    """The strong tag or date of this version, where the server gave one."""
+    resumed_from: int
+    """How many bytes were there from before and were kept."""
+    wire_bytes: int
+    """How many bytes of body arrived in this call."""
+
+
+class _Doubtful(Exception):
+    """The server's ranges cannot be trusted: what is there has to be fetched anew."""
+
+
+async def adownload(  # noqa: PLR0913  what is wanted, each part with its name
+    http: Http,
+    url: str,
+    folder: str | Path,
+    *,
+    owner: tuple[str, int],
+    expected_sha256: str | None = None,
+    expected_bytes: int | None = None,
+    headers: Mapping[str, str] | None = None,
+    limits: Limits = LIMITS,
+) -> Downloaded:
+    """Fetch a file into `folder/ab/cd/<sha256>`, going on where an earlier run of the same job stopped.
+
+    `owner` is the job's key and the fence of this run. An error leaves what is good in the part, so that the next run
+    resumes; only what proved wrong is thrown away.
+    """
+    order = _Order(Path(folder), url, Owner(*owner), expected_sha256, expected_bytes)
+    with disk_errors():
+        there = await _off_loop(order.already_there)
+        if there is not None:
+            return there
+        part = await _off_loop(order.take)
+        try:
+            return await _Fetch(http, order, part, dict(headers or {}), limits).run()
+        finally:
+            part.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """What is to be downloaded, and for whom."""
+
+    folder: Path
+    url: str
+    owner: Owner
+    sha256: str | None
+    length: int | None
+
+    @property
+    def what(self) -> str:
+        """The content where it is known, so that a signed address may change between runs; else the address."""
+        return f"sha256:{self.sha256}" if self.sha256 else self.url
+
+    def record(self) -> Record:
+        """The record of a part that nothing is known of yet."""
+        parts = urlsplit(self.url)
+        shown = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+        return Record(shown, self.owner.job_key)
+
+    def take(self) -> Part:
+        """The part to go on with."""
+        return take(self.folder, self.what, self.owner, self.record())
+
+    def already_there(self) -> Downloaded | None:
+        """The file, if it is in its place already: another job's, or this one's before it could say so."""
+        record = finished(self.folder, self.what, self.owner)
+        sha256 = self.sha256 or (record.sha256 if record else None)
+        if sha256 is None:
+            return None
+        path = content_path(self.folder, sha256)
+        if not holds(path, sha256):
+            return None
+        forget_all(self.folder, self.what, self.owner)
+        size = path.stat().st_size
+        return Downloaded(path, sha256, size, record.validator if record else None, size, 0)
+
+
+class _Fetch:
+    """One call: at most one try with what is there, and one from the first byte."""
+
+    def __init__(self, http: Http, order: _Order, part: Part, headers: dict[str, str], limits: Limits) -> None:
+        self._http = http
+        self._order = order
+        self._part = part
+        self._headers = headers | ranges.IDENTITY
+        self._limits = limits
+        self._wire_bytes = 0
+        self._kept_bytes = part.size
+
+    async def run(self) -> Downloaded:
+        """Fetch what is missing, verify all of it, and move it into place."""
+        try:
+            await self._fill()
+            self._verify()
+        except _Doubtful as doubt:
+            if not self._kept_bytes:
+                await _off_loop(self._part.remove)
+                raise Corrupt(f"{self._part.record.url}: {doubt}.") from None
+            await self._restart(self._order.record())
+            return await self.run()
+        return await _off_loop(self._finish)
+
+    async def _fill(self) -> None:
+        """Ask for what is missing, and add it to the part."""
+        part = self._part
+        if part.size and (part.size == part.record.total or part.record.sha256 == part.sha256):
+            return
+        if part.size and part.record.validator is None:
+            await self._restart(self._order.record())
+        overlap = part.tail(min(OVERLAP_BYTES, part.size))
+        headers = self._headers
+        if part.size and part.record.validator:
+            headers = headers | ranges.range_headers(part.size - len(overlap), part.record.validator)
+        async with self._http.astream(self._order.url, headers=headers, limits=self._limits) as answer:
+            await self._accept(answer, overlap)
+
+    async def _accept(self, answer: Stream, overlap: bytes) -> None:
+        """Look at what the server says it sends before anything is believed."""
+        if answer.status in {_OK, _PARTIAL} and ranges.is_encoded(answer.headers):
+            raise _Doubtful("the server compresses a file that was asked for as it is")
+        if answer.status == _PARTIAL:
+            span = self._checked_span(answer, self._part.size - len(overlap))
+            if self._part.record.total is None and span.total is not None:
+                await _off_loop(self._part.note, replace(self._part.record, total=span.total))
+            await self._receive(answer, overlap)
+        elif answer.status == _OK:
+            total = ranges.content_length(answer.headers)
+            self._check_total(total)
+            fresh = replace(self._order.record(), validator=ranges.strong_validator(answer.headers), total=total)
+            await self._restart(fresh)
+            await self._receive(answer, b"")
+        elif answer.status in _RANGE_REFUSED and overlap:
+            raise _Doubtful(f"the rest was refused with status {answer.status}")
+        else:
+            answer.raise_for_status()
+            raise Corrupt(f"{self._part.record.url}: status {answer.status} is no answer to a download.")
+
+    def _checked_span(self, answer: Stream, start: int) -> ranges.Span:
+        """The part that a 206 holds, if it can be the rest of what is there."""
+        span, record = ranges.content_span(answer.headers), self._part.record
+        if span is None:
+            raise _Doubtful("a partial answer does not say which part it is")
+        if not self._part.size or span.start != start:
+            raise _Doubtful(f"bytes from {start} were asked for, and the server sends them from {span.start}")
+        if span.total != record.total and None not in {span.total, record.total}:
+            raise _Doubtful(f"the file had {record.total} bytes and has {span.total} now")
+        if ranges.content_length(answer.headers) not in {None, span.end - span.start}:
+            raise _Doubtful("the length of a partial answer is not that of its range")
+        if record.validator is None or not ranges.same_file(record.validator, answer.headers):
+            raise _Doubtful("a part of another version was sent")
+        return span
+
+    def _check_total(self, total: int | None) -> None:
+        expected = self._order.length
+        if expected is not None and total is not None and total != expected:
+            raise _Doubtful(f"{expected} bytes were expected and {total} are announced")
+
+    async def _receive(self, answer: Stream, overlap: bytes) -> None:
+        """Add the body to the part, after its beginning was compared with what is there."""
+        waiting, flushed = bytearray(), time.monotonic()
+        try:
+            async for chunk in answer:
+                self._wire_bytes += len(chunk)
+                waiting += chunk
+                if overlap and len(waiting) >= len(overlap):
+                    if not waiting.startswith(overlap):
+                        raise _Doubtful("the server sends other bytes than those that are there")
+                    del waiting[: len(overlap)]
+                    overlap = b""
+                due = len(waiting) >= FLUSH_BYTES or time.monotonic() - flushed >= FLUSH_SECONDS
+                if due and not overlap:
+                    await self._write(waiting)
+                    flushed = time.monotonic()
+        finally:
+            if waiting and not overlap:
+                await self._write(waiting)
+
+    async def _write(self, waiting: bytearray) -> None:
+        data = bytes(waiting)
+        waiting.clear()
+        await _off_loop(self._part.write, data)
+
+    async def _restart(self, record: Record) -> None:
+        self._kept_bytes = 0
+        await _off_loop(self._part.restart, record)
+
+    def _verify(self) -> None:
+        """Compare what is there with what the server and the caller say it is."""
+        part, total = self._part, self._part.record.total
+        if total is not None and part.size < total:
+            raise Retryable(
+                f"{part.record.url}: {part.size} of {total} bytes arrived. The next run goes on from there."
+            )
+        if total is not None and part.size > total:
+            raise _Doubtful(f"{part.size} bytes arrived where {total} were announced")
+        if self._order.length not in {None, part.size}:
+            raise _Doubtful(f"{part.size} bytes arrived where {self._order.length} were expected")
+        if self._order.sha256 not in {None, part.sha256}:
+            raise _Doubtful(f"the file has the hash {part.sha256} and should have {self._order.sha256}")
+
+    def _finish(self) -> Downloaded:
+        """Move the part to where its content belongs. The record says so first, for a crash in between."""
+        part = self._part
+        part.sync()
+        part.note(replace(part.record, sha256=part.sha256))
+        path = content_path(self._order.folder, part.sha256)
+        try:
+            move_into_place(part.path, path)
+        except FileNotFoundError as error:
+            raise TakenOver(f"The part {part.path.name} belongs to a later run.") from error
+        part.remove()
+        return Downloaded(path, part.sha256, part.size, part.record.validator, self._kept_bytes, self._wire_bytes)
+
+
+async def _off_loop(act: Callable[..., T], *args: object) -> T:
+    """Let a thread touch the disk, and do not leave before it has: nobody may close a file under a write."""
+    working = asyncio.ensure_future(asyncio.to_thread(act, *args))
+    try:
+        return await asyncio.shield(working)
+    except asyncio.CancelledError:
+        await asyncio.wait([working])
+        working.exception()  # looked at: the cancellation is what the caller hears of
+        raise

@@ -1,0 +1,168 @@
+"""From bytes to a feed: decode, guard, read by format, clean, give keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from html import escape
+from typing import Final
+
+from haulwright.errors import InvalidValue
+from haulwright.sources.feeds.feed import Entry, EntryDraft, Feed, FeedDraft, FeedLimits, Text
+from haulwright.sources.feeds.guard import check_size, check_xml, refuse_as_no_feed
+from haulwright.sources.feeds.identity import content_hash, entry_key, guid_alt, shared_guids
+from haulwright.sources.feeds.json_feed import read_json
+from haulwright.sources.feeds.markup import clean
+from haulwright.sources.feeds.xml_feed import read_xml
+from haulwright.sources.tools.dates import read_date
+from haulwright.sources.tools.decoding import decode
+from haulwright.sources.tools.urls import canonical_url
+
+DEFAULT_LIMITS: Final = FeedLimits()
+MOST_WARNINGS: Final = 20
+
+
+def parse_feed(
+    body: bytes,
+    *,
+    content_type: str | None = None,
+    url: str | None = None,
+    now: datetime | None = None,
+    limits: FeedLimits = DEFAULT_LIMITS,
+) -> Feed:
+    """Return the feed in these bytes. Nothing is opened or fetched, whatever the bytes look like.
+
+    What is broken but readable is read, and the warnings say how. What is no feed, or could do harm, raises Permanent
+    naming what was found instead. `url` is where the bytes came from, for relative links; `now` tells which dates lie
+    in the future.
+    """
+    check_size(body, limits)
+    text, wrong_encoding = decode(body, content_type)
+    draft = _read(text, url, limits)
+    reader = _FeedReader(now or datetime.now(UTC), limits)
+    entries, dropped = reader.entries(draft)
+    encoding = [f"encoding: {wrong_encoding}"] if wrong_encoding else []
+    return Feed(
+        title=reader.words(draft.title),
+        link=draft.link,
+        format=draft.format,
+        entries=tuple(entries),
+        language=draft.language,
+        ttl_seconds=draft.ttl_seconds,
+        warnings=(*encoding, *draft.warnings, *dropped),
+    )
+
+
+def _read(text: str, url: str | None, limits: FeedLimits) -> FeedDraft:
+    """Return the draft of the feed by the format that its first character speaks of."""
+    start = text.lstrip()[:1]
+    if start in {"{", "["}:
+        return read_json(text, url, limits)
+    draft = read_xml(check_xml(text, limits), url)
+    if not draft.entries and draft.format == "xml":
+        refuse_as_no_feed(text)
+    return draft
+
+
+def _address(url: str | None) -> tuple[str | None, str | None]:
+    """Return the canonical form of a link, and what is wrong with it."""
+    if url is None:
+        return None, None
+    try:
+        return canonical_url(url), None
+    except InvalidValue as refusal:
+        return None, f"the link {refusal.why}"
+
+
+@dataclass(frozen=True, slots=True)
+class _FeedReader:
+    """Makes entries of drafts."""
+
+    now: datetime
+    limits: FeedLimits
+
+    def entries(self, feed: FeedDraft) -> tuple[list[Entry], list[str]]:
+        """Return each entry of the feed once, and what was left out."""
+        addresses = [_address(draft.url) for draft in feed.entries]
+        shared = shared_guids((draft.guid, address[0]) for draft, address in zip(feed.entries, addresses, strict=True))
+        kept: dict[str, Entry] = {}
+        dropped = []
+        for number, (draft, address) in enumerate(zip(feed.entries, addresses, strict=True), 1):
+            entry = self.entry(draft, *address, guid_is_shared=draft.guid in shared)
+            if entry is None:
+                dropped.append(f"entry {number} has no guid, link or title and was left out")
+            elif kept.setdefault(entry.key, entry) is not entry:
+                dropped.append(f"entry {number} repeats an earlier one and was left out")
+        if len(dropped) > MOST_WARNINGS:
+            dropped[MOST_WARNINGS:] = [f"{len(dropped) - MOST_WARNINGS} more entries were left out"]
+        return list(kept.values()), dropped
+
+    def entry(
+        self, draft: EntryDraft, canonical: str | None, wrong_link: str | None, *, guid_is_shared: bool
+    ) -> Entry | None:
+        """Return the entry, None if nothing says who it is."""
+        published_at, wrong_date = read_date(draft.published, now=self.now)
+        updated_at, wrong_update = read_date(draft.updated, now=self.now)
+        title = self.words(draft.title)
+        key = entry_key(
+            guid=draft.guid,
+            guid_is_shared=guid_is_shared,
+            canonical_url=canonical,
+            title=title,
+            published_at=published_at,
+        )
+        if key is None:
+            return None
+        content, summary, body = self.bodies(draft)
+        shared = "the guid stands for several entries" if guid_is_shared else None
+        notes = (wrong_link, wrong_date, wrong_update, shared, self.too_long(draft))
+        return Entry(
+            key=key,
+            guid=draft.guid,
+            guid_alt=guid_alt(draft.guid),
+            url=draft.url,
+            canonical_url=canonical,
+            title=title,
+            summary=summary,
+            content=content,
+            author=draft.author,
+            published_at=published_at,
+            updated_at=updated_at,
+            tags=draft.tags,
+            language=draft.language,
+            content_hash=content_hash(title, body),
+            warnings=tuple(dict.fromkeys(note for note in notes if note)),
+        )
+
+    def bodies(self, draft: EntryDraft) -> tuple[str, str, str]:
+        """Return the content as safe HTML, the summary as plain text, and the longest text that the entry has."""
+        if not draft.content.value:
+            html, text = self.cleaned(draft.summary, draft.url)
+            return html, text, text
+        html, text = self.cleaned(draft.content, draft.url)
+        if draft.summary.value in {"", draft.content.value}:
+            return html, text, text
+        return html, self.cleaned(draft.summary, draft.url)[1], text
+
+    def cleaned(self, text: Text, base: str | None) -> tuple[str, str]:
+        """Return a text as safe HTML and as plain text."""
+        value = self.shortened(text.value)
+        if text.is_html:
+            return clean(value, text.base or base)
+        return escape(value.strip(), quote=False), " ".join(value.split())
+
+    def words(self, text: Text) -> str:
+        """Return a title as plain text."""
+        return self.cleaned(text, None)[1]
+
+    def too_long(self, draft: EntryDraft) -> str | None:
+        """Return the warning for a text that was cut off."""
+        texts = (draft.content.value, draft.summary.value)
+        return "the text is too long and was cut" if any(len(self.shortened(t)) < len(t) for t in texts) else None
+
+    def shortened(self, value: str) -> str:
+        """Return as much of a text as may be read."""
+        value = value[: self.limits.text_chars]
+        if len(value) <= self.limits.text_tags or value.count("<") <= self.limits.text_tags:
+            return value
+        return "<".join(value.split("<", self.limits.text_tags + 1)[:-1])

@@ -1,0 +1,185 @@
+"""The gate of a source: asked before every request and left after it. Its state is in the database, for the fleet."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from haulwright.client.context import Context, current
+from haulwright.clock import SECOND
+from haulwright.engine.ids import new_id
+from haulwright.engine.job import LeaseKey
+from haulwright.engine.lease import gate_wait_us
+from haulwright.engine.source import LEASE_SECONDS, PATIENCE_SECONDS
+from haulwright.errors import Throttled
+from haulwright.sources.http.gate import OPEN, Grant, Verdict
+from haulwright.stores.sources.admission import Admission, Denial, Release, Requester
+
+if TYPE_CHECKING:
+    from haulwright.sources.source import Source
+    from haulwright.stores.sources.gate import Gates
+
+FRESH_SECONDS: Final = 5.0
+"""How long what a job got with its claim holds for its first request, at least; a later one asks anew.
+
+Within one interval of the rate the place is its own, however long that is: nobody else was given it.
+"""
+YOUNG_SECONDS: Final = 0.1
+"""A right that is older when it is used is looked at once more: the source may have been closed since."""
+CHANCES: Final = 3
+"""How often one request asks anew because the source was closed before it could begin."""
+REMEMBERED: Final = 10_000
+"""Of so many runs it is known that they used their turn."""
+AFTER_OTHERS_SECONDS: Final = 5.0
+"""A job whose request found the server down still lets others try next: it may be this one request that hurts."""
+FIRST_NAP_SECONDS: Final = 0.05
+"""The first wait for a permit; it doubles, up to the patience in all."""
+
+
+class SourceGrant:
+    """The right to make one request. Given back exactly once."""
+
+    def __init__(self, gates: Gates, admission: Admission, running: Context | None) -> None:
+        self._gates = gates
+        self._admission = admission
+        self._running = running
+
+    async def leave(self, verdict: Verdict) -> None:
+        """Give the right back, with what the answer says about the server."""
+        release = _release(verdict)
+        if not self._gates.leave_at_once(self._admission, release):
+            leaving = asyncio.get_running_loop().run_in_executor(None, self._gates.leave, self._admission, release)
+            closed = await leaving
+            if closed is not None and self._running is not None:
+                self._running.signals.probed = (closed.wait_us / SECOND + AFTER_OTHERS_SECONDS, closed.name)
+
+
+class Governor:
+    """What stands before one source."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._came_back: dict[LeaseKey, None] = {}
+
+    async def enter(self) -> Grant:
+        """Return the right to make one request. A short wait is slept; a longer one raises `Throttled`."""
+        running = current.get()
+        if running is not None:
+            running.check()
+        gates = await self._gates(running)
+        admission = await self._claimed(gates, running)
+        for _ in range(CHANCES):
+            admission = admission or await self._ask(gates, running)
+            if admission is None:
+                return await OPEN.enter()
+            if await _has_begun(gates, admission):
+                return SourceGrant(gates, admission, running)
+            admission = None  # closed meanwhile: who asks now is mostly told when to come back
+        raise Throttled(f"The source {self._source.key} opens and closes too fast.", after=PATIENCE_SECONDS)
+
+    async def _gates(self, running: Context | None) -> Gates:
+        """The gates of the database that this code works on; only the first time that takes a trip."""
+        store = self._source.known_already(running)
+        if store is None:
+            store = await asyncio.to_thread(self._source.known_to, running)
+        return store.gates
+
+    async def _claimed(self, gates: Gates, running: Context | None) -> Admission | None:
+        """What the job got with its claim, for its first request, where that comes soon enough."""
+        if running is None or running.job.source != self._source.key:
+            return None
+        admission = gates.take_claimed(running.job)
+        if admission is None and gates.is_claimed_elsewhere(running.job):
+            admission = await asyncio.to_thread(gates.adopt, running.job)
+        fresh_seconds = max(FRESH_SECONDS, self._source.figures.interval_us / SECOND)
+        if admission is not None and time.monotonic() > admission.starts + fresh_seconds:
+            await _unused(gates, admission)
+            return None
+        return admission
+
+    async def _ask(self, gates: Gates, running: Context | None) -> Admission | None:
+        """Ask until the gate lets us through or the wait becomes too long to be slept."""
+        requester = Requester(LeaseKey(new_id(), 0)) if running is None else self._requester(running)
+        lease_seconds = max(LEASE_SECONDS, self._source.total_seconds) if running is None else None
+        left, nap = PATIENCE_SECONDS, FIRST_NAP_SECONDS
+        while True:
+            answer = await _asked(gates, self._source.key, requester, lease_seconds, left)
+            if not isinstance(answer, Denial):
+                return answer
+            wait = nap if answer.gate == "permits" else answer.wait_us / SECOND
+            if wait > left:
+                raise _throttled(answer, running)
+            await asyncio.sleep(wait)
+            left, nap, requester = left - wait, nap * 2, requester._replace(back=True)
+
+    def _requester(self, running: Context) -> Requester:
+        """A run whose job waited, or passed with its claim, is at its turn with its first ask, and with no other."""
+        holder = running.job.key
+        had_turn = running.job.deferrals > 0 or running.job.source == self._source.key
+        back = had_turn and holder not in self._came_back
+        if back:
+            self._came_back[holder] = None
+            if len(self._came_back) > REMEMBERED:
+                self._came_back.pop(next(iter(self._came_back)), None)
+        return Requester(holder, back)
+
+
+def _throttled(denial: Denial, running: Context | None) -> Throttled:
+    deferrals = 0 if running is None else running.job.deferrals
+    # A permit that is freed before this job is back in the queue wakes somebody else: it looks for itself, and soon.
+    wait_us = gate_wait_us(deferrals) if denial.gate == "permits" else denial.wait_us
+    message = (
+        f"The source {denial.key} takes no request now ({denial.gate}); the next try is in {wait_us / SECOND:g} s."
+    )
+    return Throttled(message, after=wait_us / SECOND, gate=denial.name)
+
+
+async def _asked(
+    gates: Gates, key: str, requester: Requester, lease_seconds: float | None, patience: float
+) -> Admission | Denial | None:
+    """One ask. Where its caller is cancelled before the answer is heard, what it got goes back."""
+    at_once = gates.ask_at_once(key, requester, lease_seconds=lease_seconds, patience=patience)
+    if at_once is not None:
+        return at_once
+    ask = partial(gates.ask, key, requester, lease_seconds=lease_seconds, patience=patience)
+    asking = asyncio.get_running_loop().run_in_executor(None, ask)  # a future, where to_thread would make a task of it
+    try:
+        return await asyncio.shield(asking)
+    except asyncio.CancelledError:
+        await asyncio.wait([asking])
+        if asking.exception() is None and isinstance(answer := asking.result(), Admission):
+            await asyncio.shield(_unused(gates, answer))
+        raise
+
+
+async def _has_begun(gates: Gates, admission: Admission) -> bool:
+    """Wait until a right begins; False, and it is given back, where the source was closed meanwhile."""
+    try:
+        if admission.delay_us:
+            await asyncio.sleep(max(0.0, admission.starts - time.monotonic()))
+        is_young = time.monotonic() - admission.heard < YOUNG_SECONDS
+        if is_young or not await asyncio.to_thread(gates.is_shut_to, admission):
+            return True
+    except asyncio.CancelledError:
+        await asyncio.shield(_unused(gates, admission))
+        raise
+    await _unused(gates, admission)
+    return False
+
+
+async def _unused(gates: Gates, admission: Admission) -> None:
+    """Give back what no request was made with. Its place in the rate stays taken: that errs on the polite side."""
+    await asyncio.to_thread(gates.leave, admission, Release("ignored", counts=False))
+
+
+def _release(verdict: Verdict) -> Release:
+    answered = verdict.outcome == "ignored" and verdict.status is not None
+    return Release(
+        "answered" if answered else verdict.outcome,
+        verdict.park_seconds or 0.0,
+        verdict.sent_bytes,
+        verdict.received_bytes,
+        verdict.seconds,
+    )

@@ -1,0 +1,1 @@
+"""Addresses, amounts of money, dates and encodings, as they come from outside."""

@@ -1,0 +1,65 @@
+"""Answers of other people's servers that were kept: rows under keys that contain tenant and credential."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from haulwright.clock import Instant
+from haulwright.stores.books import book
+from haulwright.stores.connection import Connection, Database, first
+
+BODY_LIMIT_BYTES = 8 * 1024 * 1024
+"""A larger answer is not kept."""
+ROOM_BYTES = 1024 * 1024 * 1024
+"""What all answers together may take; those that would go first anyway make room."""
+BATCH = 200
+
+
+class CachedResponse(NamedTuple):
+    """One kept answer."""
+
+    status: int
+    head: str
+    """JSON: what belongs to the answer beside its body."""
+    body: bytes
+    requested_at: Instant
+    answered_at: Instant
+    fresh_until: Instant
+    keep_until: Instant
+
+
+class ResponseCache:
+    """The kept answers of a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+        self._book = book("haulwright.stores", database.dialect, "cache")
+
+    def load(self, key: str) -> CachedResponse | None:
+        """The answer under a key, where it is still kept."""
+        params = {"key": key, "now": self._db.clock.now()}
+        row = self._db.read(lambda connection: first(connection.run(self._book["load"], params)))
+        return None if row is None else CachedResponse(row[0], row[1], bytes(row[2]), *row[3:])
+
+    def save(self, key: str, source: str, kept: CachedResponse) -> bool:
+        """Keep an answer in place of what was there; False where it is too large, and nothing is kept."""
+        if len(kept.body) > BODY_LIMIT_BYTES:
+            self.forget(key)
+            return False
+        params = {"key": key, "source": source, "size": len(kept.body) + len(kept.head), **kept._asdict()}
+        self._db.transact(lambda connection: connection.run(self._book["save"], params))
+        return True
+
+    def forget(self, key: str) -> None:
+        """Drop what is kept under a key."""
+        self._db.transact(lambda connection: connection.run(self._book["forget"], {"key": key}))
+
+    def prune(self, room_bytes: int = ROOM_BYTES) -> int:
+        """Remove a batch of what nobody needs any more, and a batch of what is over the room for all."""
+        return self._drop("prune", now=self._db.clock.now()) + self._drop("trim", room_bytes=room_bytes)
+
+    def _drop(self, entry: str, **params: str | int | None) -> int:
+        def work(connection: Connection) -> int:
+            return len(connection.run(self._book[entry], {**params, "limit": BATCH}))
+
+        return self._db.transact(work, rows=BATCH)

@@ -1,0 +1,231 @@
+"""Claiming: a batch of due jobs, tenants in turn, each job under a new fence.
+
+What is the same on every database: whose turn it is, how a batch is shared out, and the gates. How a database takes the
+jobs themselves is in its folder.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from haulwright.clock import Instant
+from haulwright.engine.job import Lease
+from haulwright.engine.lease import Share, fill_up, gate_wait_us, shares
+from haulwright.engine.settlement import PutBack, Settlement, events_of
+from haulwright.stores.books import book
+from haulwright.stores.claim_cursor import ClaimCursor, Pair, ScannedPair
+from haulwright.stores.connection import Connection, Database
+from haulwright.stores.events import Events
+from haulwright.stores.permits import GATE, Permits
+from haulwright.stores.settling import Settling
+from haulwright.stores.sources.gate import Gates
+
+HIGHEST = "\U0010ffff"
+"""Sorts after every tenant."""
+NEXT = "\x01"
+"""Behind the name of a tenant: sorts after it and before every other."""
+ALL_PAIRS = 100_000
+TENANTS_AT_ONCE = 100
+"""How many tenants one claim serves at most: each costs a look at the index, and the others are the next claim's."""
+ROUNDS = 10
+"""How often a claim looks again in one queue that has more tenants, or where jobs that wait for a permit took room."""
+Scan = Callable[[tuple[str, str], int], list[ScannedPair]]
+"""Finds the pairs after one tenant and before another, until so many tenants have something due."""
+Take = Callable[[list[Share], int], list[Lease]]
+"""Takes what the shares say, and so many at most."""
+
+
+class Round(NamedTuple):
+    """What one round of a claim took."""
+
+    leases: list[Lease]
+    """The jobs that may run of those whose turn it was."""
+    more_since: Instant | None
+    """Since when more may be due, where that may be so."""
+
+
+class Claiming(ABC):
+    """Takes leases."""
+
+    def __init__(self, database: Database, events: Events, permits: Permits, settling: Settling, gates: Gates) -> None:
+        self._db = database
+        self._events = events
+        self._permits = permits
+        self._settling = settling
+        self._gates = gates
+        self._book = book("haulwright.stores", database.dialect, "jobs")
+
+    def claim(self, worker_id: str, queues: Sequence[str], batch: int, cursor: ClaimCursor) -> list[Lease]:
+        """Take up to a batch of due jobs from the queues, in their order."""
+        cursor.next_due = None
+        taken: list[Lease] = []
+        for queue in queues:
+            if len(taken) < batch:
+                taken += self._claim_queue(worker_id, queue, batch - len(taken), cursor)
+        return taken
+
+    def due_pairs(self, queue: str) -> list[tuple[str, int]]:
+        """The (tenant, priority) pairs of a queue that have a due job. Nothing is written."""
+        scanned = self._db.read(lambda connection: self._scan(connection, queue, ("", HIGHEST), ALL_PAIRS))
+        return [(tenant, -rank) for tenant, rank in due(scanned)]
+
+    @abstractmethod
+    def _claim_round(self, worker_id: str, queue: str, batch: int, cursor: ClaimCursor) -> Round:
+        """Take the jobs whose turn it is."""
+
+    @abstractmethod
+    def _take(self, connection: Connection, given: list[Share], common: dict[str, Any]) -> list[Lease]:
+        """Lease what the shares say, in the transaction of a gated claim."""
+
+    def _claim_queue(self, worker_id: str, queue: str, batch: int, cursor: ClaimCursor) -> list[Lease]:
+        """Claim from one queue, again where it has more tenants, or where jobs that found their key full took room."""
+        taken: list[Lease] = []
+        more_since: Instant | None = None
+        for _ in range(ROUNDS):
+            leases, more_since = self._claim_round(worker_id, queue, batch - len(taken), cursor)
+            taken += leases
+            if more_since is None or len(taken) == batch:
+                return taken
+        if more_since is not None:
+            cursor.notice(more_since)
+        return taken
+
+    def _claim_gated(self, worker_id: str, queue: str, batch: int, cursor: ClaimCursor) -> Round:
+        """Scan, claim and pass the gates in one transaction: no job runs that its gate did not let through."""
+
+        def work(connection: Connection) -> tuple[list[ScannedPair], list[Lease], list[Lease]]:
+            scanned = scan_around(partial(self._scan, connection, queue), batch, cursor.last_tenant.get(queue, ""))
+            common = {"worker_id": worker_id, "queue": queue, "gated": True, "now": self._db.clock.now()}
+
+            def take(given: list[Share], most: int) -> list[Lease]:
+                return self._take(connection, given, {**common, "batch": most})
+
+            leases = share_out(due(scanned), batch, take)
+            return scanned, leases, self._pass_gates(connection, leases)
+
+        scanned, leases, admitted = self._db.transact(work, rows=batch)
+        has_more = remember(cursor, queue, scanned, leases, batch) or len(admitted) < len(leases)
+        if any(lease.concurrency_key or lease.source for lease in leases):
+            cursor.gated.add(queue)
+        else:
+            cursor.gated.discard(queue)
+        return in_order(admitted, scanned, has_more=has_more)
+
+    def _scan(self, connection: Connection, queue: str, between: tuple[str, str], tenants: int) -> list[ScannedPair]:
+        rows = connection.run(self._book["scan_tenants"], self._scanning(queue, between, tenants))
+        return [ScannedPair._make(row) for row in rows]
+
+    def _scanning(self, queue: str, between: tuple[str, str], tenants: int) -> dict[str, Any]:
+        after, before = between
+        return {"queue": queue, "after": after, "before": before, "tenants": tenants, "now": self._db.clock.now()}
+
+    def _pass_gates(self, connection: Connection, leases: list[Lease]) -> list[Lease]:
+        """Keep the jobs that may run; those that find a gate closed wait for it, from this transaction on."""
+        waiting = [
+            Settlement(lease, _wait_for_permit(lease))
+            for lease in sorted(leases, key=_permit_order)
+            if lease.concurrency_key and not self._permits.take(connection, lease)
+        ]
+        waiting += self._pass_sources(connection, leases, {s.lease.id for s in waiting})
+        if not waiting:
+            return leases
+        self._settling.put_back(connection, waiting)
+        self._events.record(connection, [events_of(s, s.lease.worker_id)[-1] for s in waiting])
+        turned_away = {s.lease.id for s in waiting}
+        return [lease for lease in leases if lease.id not in turned_away]
+
+    def _pass_sources(self, connection: Connection, leases: list[Lease], held_up: set[str]) -> list[Settlement]:
+        """Ask the sources of the jobs that are not held up already; a permit of theirs goes back with those refused."""
+        asking = [lease for lease in leases if lease.source is not None and lease.id not in held_up]
+        if not asking:
+            return []
+        waiting = [Settlement(lease, step) for lease, step in self._gates.pass_claim(connection, asking)]
+        self._permits.free(connection, [s.lease for s in waiting])
+        return waiting
+
+
+def tenants_of(batch: int) -> int:
+    """How many tenants a claim of so many jobs serves."""
+    return min(batch, TENANTS_AT_ONCE)
+
+
+def scan_around(scan: Scan, batch: int, last: str) -> list[ScannedPair]:
+    """Scan from the tenant after the last one, and around to it, until one claim's tenants are found."""
+    most = tenants_of(batch)
+    scanned = scan((last, HIGHEST), most)
+    tenants = len({pair.tenant for pair in scanned if pair.is_due})
+    if last and tenants < most:
+        scanned += scan(("", last + NEXT), most - tenants)
+    return scanned
+
+
+def due(scanned: Sequence[ScannedPair]) -> list[Pair]:
+    """The pairs that have a due job."""
+    return [(pair.tenant, pair.rank) for pair in scanned if pair.is_due]
+
+
+def in_order(leases: list[Lease], scanned: Sequence[ScannedPair], *, has_more: bool) -> Round:
+    """What a round took, the first to run first, and since when there is more."""
+    more_since = min(pair.run_at for pair in scanned if pair.is_due) if has_more else None
+    return Round(sorted(leases, key=_order), more_since)
+
+
+def share_out(pairs: list[Pair], batch: int, take: Take, *, all_or_nothing: bool = False) -> list[Lease]:
+    """Take the share of each pair, and what some did not have from the others."""
+    if not pairs:
+        return []
+    given = shares(pairs, batch)
+    leases = take(given, batch)
+    missing = batch - len(leases)
+    if missing and (leases or not all_or_nothing):
+        got = Counter((lease.tenant, -lease.priority) for lease in leases)
+        more = fill_up(pairs, given, got, missing)
+        leases += take(more, missing) if more else []
+    return leases
+
+
+def remember(
+    cursor: ClaimCursor, queue: str, scanned: Sequence[ScannedPair], leases: Sequence[Lease], batch: int
+) -> bool:
+    """Note who is next, and return whether there may be more tenants than one claim serves.
+
+    The next claim starts after the last tenant that got something; a short one knows when to come back. A short one
+    took all that was due, so nobody is owed a turn, and nobody is where there is one tenant: then the next one starts
+    where a single scan sees all. Unless there may be more tenants: they are next.
+    """
+    is_short, has_more = len(leases) < batch, _serves_some(scanned, batch)
+    if has_more and not leases:
+        cursor.last_tenant[queue] = due(scanned)[-1][0]
+    elif (is_short and not has_more) or (batch > 1 and len({pair.tenant for pair in scanned}) == 1):
+        cursor.last_tenant.pop(queue, None)
+    elif leases:
+        served = {lease.tenant for lease in leases}
+        cursor.last_tenant[queue] = [pair.tenant for pair in scanned if pair.tenant in served][-1]
+    if is_short:
+        for pair in scanned:
+            if not pair.is_due:
+                cursor.notice(pair.run_at)
+    return has_more
+
+
+def _serves_some(scanned: Sequence[ScannedPair], batch: int) -> bool:
+    """Whether a scan ended at as many tenants as one claim serves, although the batch has room for more."""
+    return batch > TENANTS_AT_ONCE <= len({pair.tenant for pair in scanned if pair.is_due})
+
+
+def _wait_for_permit(lease: Lease) -> PutBack:
+    delay = gate_wait_us(lease.deferrals)
+    return PutBack("snooze", delay, refund=1, deferral=1, waiting_on=f"{GATE}{lease.concurrency_key}")
+
+
+def _order(lease: Lease) -> tuple[int, Instant, str]:
+    return (-lease.priority, lease.run_at, lease.id)
+
+
+def _permit_order(lease: Lease) -> tuple[str, int, Instant, str]:
+    """Key by key, so that two claims at once never wait for each other's permits in a circle."""
+    return (lease.concurrency_key or "", *_order(lease))

@@ -1,0 +1,89 @@
+"""From a database URL to an open database, refused early where the promise could not be kept."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import unquote
+
+from haulwright.clock import Clock, clock_from_environment
+from haulwright.discovery import installed_applications
+from haulwright.errors import DatabaseUnsuitable, SchemaMismatch
+from haulwright.extras import needs_extra
+from haulwright.stores import migrations
+from haulwright.stores.connection import Database
+from haulwright.stores.sqlite.connection import SqliteDatabase
+
+_SCHEMES = "sqlite:///path/to/file.db or postgresql://user:password@host:5432/name"
+_SQLITE_MAGIC = b"SQLite format 3\0"
+_WAL = 2
+"""What byte 18 of an SQLite file says once it is in WAL mode, as all of ours are."""
+_migrating = threading.Lock()
+
+
+def open_database(url: str, *, clock: Clock | None = None, pool_size: int | None = None) -> Database:
+    """A database for this URL. Nothing is read or written yet."""
+    scheme = url.partition("://")[0].partition("+")[0].lower() if "://" in url else ""
+    time = clock or clock_from_environment()
+    size = {} if pool_size is None else {"pool_size": pool_size}
+    if scheme == "sqlite":
+        return SqliteDatabase(_path_of(url), clock=time, **size)
+    if scheme in {"postgres", "postgresql"}:
+        return _postgres(url, time, size)
+    kind = f"There is no database of the kind {scheme!r}." if scheme else "The database URL names no kind of database."
+    raise DatabaseUnsuitable(kind, hint=f"Write {_SCHEMES}")
+
+
+def open_existing(url: str, *, clock: Clock | None = None) -> Database | None:
+    """A database that is there already; None where there is none yet. Nothing is made, not even a file."""
+    database = open_database(url, clock=clock)
+    path: Path | None = getattr(database, "path", None)
+    return None if path is not None and not _is_in_use(path) else database
+
+
+def prepare(database: Database, packages: Sequence[str] = (migrations.ENGINE,)) -> None:
+    """Make sure that the schema is there and is ours. SQLite migrates itself; PostgreSQL is migrated on purpose."""
+    with _migrating:
+        for package in packages:
+            state = migrations.status(database, package)
+            if not state.current and database.dialect == "sqlite":
+                migrations.migrate(database, package)
+            elif not state.current:
+                raise _behind(state)
+
+
+def _behind(state: migrations.Status) -> SchemaMismatch:
+    whose, command = "The schema is", "haulwright db migrate"
+    if state.chain != migrations.ENGINE:
+        name = installed_applications().name_of(state.chain)
+        whose, command = f"The tables of {name} are", f"haulwright db migrate {name}"
+    message = f"{whose} at version {state.applied}, and this code needs {state.known}."
+    return SchemaMismatch(message, hint=f"Run: {command}")
+
+
+def _is_in_use(path: Path) -> bool:
+    """Whether a file may hold a Haulwright database. Looked at as bytes: opening it could already change it."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        header = file.read(20)
+    return bool(header) and (not header.startswith(_SQLITE_MAGIC) or header[18] == _WAL)
+
+
+def _path_of(url: str) -> Path:
+    address = url.partition("://")[2]
+    path = unquote(address.partition("?")[0])
+    if not path.startswith("/") or not path.strip("/") or ":memory:" in path:
+        message = f"{url!r} names no SQLite file; a database in memory would be another one for every connection."
+        raise DatabaseUnsuitable(message, hint="Write sqlite:///relative/path.db or sqlite:////absolute/path.db")
+    return Path(path[1:])
+
+
+def _postgres(url: str, clock: Clock, size: dict[str, int]) -> Database:
+    with needs_extra("postgres", "PostgreSQL"):
+        from haulwright.stores.postgres.address import without_pooler  # noqa: PLC0415 - the driver is optional
+        from haulwright.stores.postgres.connection import PostgresDatabase  # noqa: PLC0415 - as above
+    scheme, rest = url.split(":", 1)
+    address, pooler = without_pooler(f"{scheme.split('+')[0]}:{rest}")
+    return PostgresDatabase(address, clock=clock, behind_pooler=pooler, **size)

@@ -1,0 +1,133 @@
+"""The rows of jobs: how a new one is written, and how a finished one is given another life."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from haulwright.clock import SECOND, Instant
+from haulwright.engine.ids import new_id
+from haulwright.engine.job import LeaseKey, NewJob
+
+
+@dataclass(frozen=True, slots=True)
+class Requeue:
+    """How a dead letter is given another life, by whom and why."""
+
+    actor: str
+    reason: str = ""
+    correlation_id: str | None = None
+    fresh: bool = False
+    """A new job key: recorded effects are not reused, so what was done may be done again."""
+    max_attempts: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A finished job as a requeue finds it."""
+
+    id: str
+    tenant: str
+    task: str
+    queue: str
+    rank: int
+    args: str
+    max_attempts: int
+    job_key: str
+    source: str | None
+    unique_key: str | None
+    unique_scope: str | None
+    concurrency_key: str | None
+    concurrency_limit: int | None
+    correlation_id: str | None
+    tags: str
+    event_fields: str | None
+    headers: str | None
+    lease_us: int
+    timeout_us: int | None
+    deadline_at: int | None
+    run_at: int
+    state: str
+    requeued_to: str | None
+    created_at: int
+
+    def successor(self, how: Requeue) -> dict[str, Any]:
+        """The row of the new job: the same work, a fresh budget, and the job key unless a fresh one was asked for."""
+        new = new_id()
+        deadline_us = None if self.deadline_at is None else max(self.deadline_at - self.created_at, SECOND)
+        return {
+            "id": new,
+            "tenant": self.tenant,
+            "task": self.task,
+            "queue": self.queue,
+            "rank": self.rank,
+            "run_at": None,
+            "delay_us": 0,
+            "args": self.args,
+            "max_attempts": how.max_attempts or self.max_attempts,
+            "job_key": new if how.fresh else self.job_key,
+            "source": self.source,
+            "unique_key": self.unique_key,
+            "unique_scope": self.unique_scope,
+            "concurrency_key": self.concurrency_key,
+            "concurrency_limit": self.concurrency_limit,
+            "correlation_id": how.correlation_id or self.correlation_id,
+            "tags": self.tags,
+            "event_fields": self.event_fields,
+            "headers": self.headers,
+            "requeued_from": self.id,
+            "lease_us": self.lease_us,
+            "timeout_us": self.timeout_us,
+            "deadline_us": deadline_us,
+        }
+
+
+def fenced(keys: Iterable[LeaseKey]) -> dict[str, list[Any]]:
+    """The columns by which each write of a batch is fenced."""
+    ids, fences = [], []
+    for job_id, fence in keys:
+        ids.append(job_id)
+        fences.append(fence)
+    return {"id": ids, "fence": fences}
+
+
+def loaded(job: NewJob, now: Instant) -> tuple[Any, ...]:
+    """The row of a job whose unique key nobody else can have, for it has none."""
+    run_at = now + job.delay_us if job.run_at is None else job.run_at
+    deadline_at = None if job.deadline_us is None else max(run_at, now) + job.deadline_us
+    return (
+        job.id, job.tenant, job.task, job.queue, -job.priority, run_at, job.args, job.max_attempts, job.id, job.source,
+        job.concurrency_key, job.concurrency_limit, job.correlation_id, job.tags, job.event_fields, job.headers,
+        job.lease_us, job.timeout_us, deadline_at, now, now,
+    )  # fmt: skip
+
+
+def row_of(job: NewJob) -> dict[str, Any]:
+    """The row of a job as the entries of the book take it."""
+    unique = job.unique
+    return {
+        "id": job.id,
+        "tenant": job.tenant,
+        "task": job.task,
+        "queue": job.queue,
+        "rank": -job.priority,
+        "run_at": job.run_at,
+        "delay_us": job.delay_us,
+        "args": job.args,
+        "max_attempts": job.max_attempts,
+        "job_key": job.job_key or job.id,
+        "source": job.source,
+        "unique_key": unique and unique.key,
+        "unique_scope": unique and unique.scope,
+        "concurrency_key": job.concurrency_key,
+        "concurrency_limit": job.concurrency_limit,
+        "correlation_id": job.correlation_id,
+        "tags": job.tags,
+        "event_fields": job.event_fields,
+        "headers": job.headers,
+        "requeued_from": None,
+        "lease_us": job.lease_us,
+        "timeout_us": job.timeout_us,
+        "deadline_us": job.deadline_us,
+    }

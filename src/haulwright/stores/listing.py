@@ -1,0 +1,316 @@
+"""Reading jobs: one by id, many by a filter. The only place where a statement is put together from parts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
+
+from haulwright.clock import Instant
+from haulwright.engine.ids import is_id
+from haulwright.engine.job import Job
+from haulwright.engine.transitions import ACTIVE, State
+from haulwright.errors import InvalidValue, NotFound
+from haulwright.stores.connection import Connection, Database, Row
+from haulwright.stores.paging import PAGE_LIMIT, Page, check_page, cursor_of, no_cursor, page_of, read_cursor
+
+_COMMON = (
+    "j.id, j.tenant, j.task, j.queue, j.state, {reason}, -j.rank, j.args, j.attempts, j.max_attempts, j.deferrals, "
+    "j.losses, j.fence, j.job_key, j.source, {waiting_on}, j.unique_key, j.unique_scope, j.concurrency_key, "
+    "j.correlation_id, j.tags, j.event_fields, j.headers, j.requeued_from, {requeued_to}, "
+    "(select s.stage from haulwright_stages s where s.tenant = j.tenant and s.job_key = j.job_key "
+    "order by s.generation desc limit 1), "
+    "j.progress, j.run_at, j.deadline_at, j.worker_id, "
+    "(select w.name from haulwright_workers w where w.id = j.worker_id), j.leased_at, j.heartbeat_at, "
+    "{lease_expires_at}, {cancel_reason}, j.error_class, j.error_code, j.error_message, {result}, j.created_at, "
+    "j.updated_at, j.started_at, {finished_at}"
+)
+_ABSENT = {
+    "haulwright_jobs": {"reason": "text", "requeued_to": "uuid", "result": "text", "finished_at": "bigint"},
+    "haulwright_history": {"waiting_on": "text", "lease_expires_at": "bigint", "cancel_reason": "text"},
+}
+_OPTIONAL = ("reason", "waiting_on", "requeued_to", "lease_expires_at", "cancel_reason", "result", "finished_at")
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What one column, one argument, or the text of a job must be, or must not be."""
+
+    name: str
+    """A column, `tag`, `args` with a path, or `text`."""
+    operator: Literal["in", "<", ">"]
+    values: tuple[str | int, ...]
+    """One of these; one for a comparison. Without any, something must be there."""
+    negated: bool = False
+    path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JobFilter:
+    """Which jobs: every field that is set must match."""
+
+    tenant: str | None = None
+    state: State | None = None
+    queue: str | None = None
+    task: str | None = None
+    tag: str | None = None
+    correlation_id: str | None = None
+    job_key: str | None = None
+    error_code: str | None = None
+    error_class: str | None = None
+    waiting_on: str | None = None
+    source: str | None = None
+    requeued_from: str | None = None
+    not_requeued: bool = False
+    """Dead letters that nobody requeued yet."""
+    finished_before: Instant | None = None
+    created_after: Instant | None = None
+    conditions: tuple[Condition, ...] = ()
+    """What is not said by a field: several values, negation, comparisons, arguments, text."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobPage:
+    """Jobs, the newest first, and where the next page starts."""
+
+    jobs: list[Job]
+    next: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DeadCount:
+    """How many dead letters of one tenant and error code wait for somebody."""
+
+    tenant: str
+    error_code: str | None
+    count: int
+
+
+class Listing:
+    """Reads jobs wherever they are."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+        self._mark = "?" if database.dialect == "sqlite" else "%s"
+        self._place = "instr" if database.dialect == "sqlite" else "strpos"
+
+    def get(self, job_id: str, tenant: str | None = None) -> Job:
+        """One job. A foreign one looks exactly like an absent one."""
+        job = self.find(job_id, tenant)
+        if job is None:
+            raise NotFound("job", job_id)
+        return job
+
+    def find(self, job_id: str, tenant: str | None = None) -> Job | None:
+        """One job, or None."""
+        if not is_id(job_id):
+            return None
+        wanted = _Where(self._mark).add("j.id = {}", job_id).add("j.tenant = {}", tenant)
+        rows = self._db.read(lambda connection: self._both(connection, wanted, wanted, 1))
+        return _job(rows[0]) if rows else None
+
+    def page(self, wanted: JobFilter, *, after: str | None = None, limit: int = 50) -> JobPage:
+        """Jobs by a filter, by age of their id, a page at a time."""
+        check_page(limit)
+        if after is not None and not is_id(after):
+            raise no_cursor(after)
+        hot, cold = self._where(wanted, after, hot=True), self._where(wanted, after, hot=False)
+        rows = self._db.read(lambda connection: self._both(connection, hot, cold, limit + 1))
+        jobs = [_job(row) for row in rows[:limit]]
+        return JobPage(jobs, jobs[-1].id if len(rows) > limit else None)
+
+    def stuck(self, wanted: JobFilter, *, before: Instant, after: str | None = None, limit: int = 50) -> JobPage:
+        """Running jobs whose lease ran out before a moment, the one that ran out first before the others."""
+        check_page(limit)
+        where = self._where(replace(wanted, state=State.RUNNING), None, hot=True)
+        if where is None:
+            return JobPage([], None)
+        where.text("j.state = 'running'").add("j.lease_expires_at < {}", before)  # in words: its index is partial
+        if after is not None:
+            where.beyond("j.lease_expires_at, j.id", _lease_cursor(after))
+        rows = self._db.read(
+            lambda connection: self._select(connection, "haulwright_jobs", where, "j.lease_expires_at, j.id", limit + 1)
+        )
+        jobs = [_job(row) for row in rows[:limit]]
+        return JobPage(jobs, cursor_of(jobs[-1].lease_expires_at or 0, jobs[-1].id) if len(rows) > limit else None)
+
+    def dead_counts(
+        self, tenant: str | None = None, *, after: str | None = None, limit: int = PAGE_LIMIT
+    ) -> Page[DeadCount]:
+        """Dead letters that wait for somebody, by tenant and error code, the most first."""
+        wanted = _Where(self._mark).text("j.state = 'dead'").text("j.requeued_to is null").add("j.tenant = {}", tenant)
+        place = _Where(self._mark)
+        if after is not None:
+            place.beyond("-count(*), j.tenant, coalesce(j.error_code, '')", read_cursor(after, int, str, str))
+        sql = (
+            f"select j.tenant, j.error_code, count(*) from haulwright_history j where {wanted.sql} "  # noqa: S608 - _Where
+            f"group by j.tenant, j.error_code having {place.sql} "
+            f"order by -count(*), j.tenant, coalesce(j.error_code, '') limit {check_page(limit) + 1:d}"
+        )
+        rows = self._db.read(lambda connection: connection.execute(sql, [*wanted.values, *place.values]))
+        counts = [DeadCount(*row) for row in rows]
+        return page_of(counts, limit, lambda row: cursor_of(-row.count, row.tenant, row.error_code or ""))
+
+    def _both(self, connection: Connection, hot: _Where | None, cold: _Where | None, limit: int) -> list[Row]:
+        rows: list[Row] = []
+        for table, where in (("haulwright_jobs", hot), ("haulwright_history", cold)):
+            if where is not None:
+                rows += self._select(connection, table, where, "j.id desc", limit)
+        # A job that ended between the two reads was read twice: it is shown as it was read last.
+        once = {row[0]: row for row in rows}
+        return [once[job_id] for job_id in sorted(once, reverse=True)[:limit]]
+
+    def _select(self, connection: Connection, table: str, where: _Where, order: str, limit: int) -> list[Row]:
+        sql = (
+            f"select {_columns(table, connection.dialect)} from {table} j where {where.sql} "  # noqa: S608 - _Where
+            f"order by {order} limit {limit:d}"
+        )
+        return connection.execute(sql, where.values)
+
+    def _where(self, wanted: JobFilter, after: str | None, *, hot: bool) -> _Where | None:
+        """The conditions for one of the two tables; None where no row of it can match."""
+        if not _may_match(wanted, hot=hot):
+            return None
+        where = _Where(self._mark)
+        for name in _EQUAL:
+            where.add(f"j.{name} = {{}}", getattr(wanted, name))
+        where.add(f"{self._place}(j.tags, {{}}) > 0", _in_json(wanted.tag))
+        where.add("j.finished_at < {}", wanted.finished_before)
+        where.add("j.created_at > {}", wanted.created_after)
+        where.add("j.id < {}", after)
+        table = "haulwright_jobs" if hot else "haulwright_history"
+        for condition in wanted.conditions:
+            where.condition(condition, _test(condition, table, self._db.dialect, self._mark))
+        return where.text("j.requeued_to is null") if wanted.not_requeued else where
+
+
+_EQUAL = (
+    "tenant", "state", "queue", "task", "correlation_id", "job_key", "error_code", "error_class", "waiting_on",
+    "source", "requeued_from",
+)  # fmt: skip
+
+
+class _Where:
+    """Conditions and their values: text comes from this file, values are always parameters."""
+
+    def __init__(self, mark: str) -> None:
+        self._mark = mark
+        self._parts: list[str] = []
+        self.values: list[Any] = []
+
+    def add(self, condition: str, value: Any) -> _Where:
+        """A condition on a value; none where there is no value."""
+        if value is not None:
+            self._parts.append(condition.format(self._mark))
+            self.values.append(value)
+        return self
+
+    def text(self, condition: str) -> _Where:
+        self._parts.append(condition)
+        return self
+
+    def condition(self, condition: Condition, test: tuple[str, list[Any]]) -> None:
+        """A composed condition, or its opposite: what is not known counts as not so."""
+        sql, values = test
+        self._parts.append(f"({sql}) is not true" if condition.negated else f"({sql})")
+        self.values += values
+
+    def beyond(self, columns: str, values: Sequence[Any]) -> _Where:
+        """What comes after a place in the order of some columns."""
+        self._parts.append(f"({columns}) > ({', '.join([self._mark] * len(values))})")
+        self.values += values
+        return self
+
+    @property
+    def sql(self) -> str:
+        return " and ".join(self._parts) or "true"
+
+
+_COMPARED = {
+    "id", "tenant", "state", "queue", "task", "correlation_id", "job_key", "error_code", "error_class", "waiting_on",
+    "source", "requeued_from", "requeued_to", "reason", "unique_key", "attempts", "losses", "deferrals", "priority",
+    "created_at", "started_at", "finished_at", "run_at", "heartbeat_at",
+}  # fmt: skip
+"""The columns that a condition may name. Nothing else gets into a statement."""
+_ARGUMENT = {
+    "sqlite": (
+        "case json_type(j.args, ?) when 'true' then 'true' when 'false' then 'false' when 'null' then 'null' "
+        "when 'object' then null when 'array' then null else cast(json_extract(j.args, ?) as text) end"
+    ),
+    "postgres": (
+        "case json_typeof(j.args::json #> %s::text[]) when 'null' then 'null' when 'object' then null "
+        "when 'array' then null else j.args::json #>> %s::text[] end"
+    ),
+}
+"""The text of an argument by its path, which stands in it twice; null for what is no single value."""
+
+
+def _test(condition: Condition, table: str, dialect: str, mark: str) -> tuple[str, list[Any]]:
+    """What a row of a table must pass, without the negation, and its values."""
+    values: list[Any] = [*condition.values]
+    place = "instr" if dialect == "sqlite" else "strpos"
+    marks = ", ".join([mark] * len(values))
+    if condition.name == "text":
+        looked_at = ("j.task", "coalesce(j.error_message, '')", "j.args")
+        return " or ".join(f"{place}({text}, {mark}) > 0" for text in looked_at), values * len(looked_at)
+    if condition.name == "tag":
+        tags = [_in_json(str(value)) for value in values]
+        return " or ".join(f"{place}(j.tags, {mark}) > 0" for _ in values), tags
+    if condition.name == "args":
+        path = _json_path(condition.path) if dialect == "sqlite" else [*condition.path]
+        return f"{_ARGUMENT[dialect]} in ({marks})", [path, path, *values]
+    if condition.name not in _COMPARED:
+        raise InvalidValue("condition", condition.name, "is no column to compare")
+    if condition.name in _ABSENT[table]:
+        return "false", []
+    column = "-j.rank" if condition.name == "priority" else f"j.{condition.name}"
+    if not values:
+        return f"{column} is not null", []
+    return f"{column} {condition.operator} " + (f"({marks})" if condition.operator == "in" else mark), values
+
+
+def _json_path(path: Sequence[str]) -> str:
+    """The path of an argument as SQLite writes it; a number is a place in a list."""
+    return "$" + "".join(f"[{step}]" if step.isdecimal() else f'."{step}"' for step in path)
+
+
+def _lease_cursor(after: str) -> tuple[Instant, str]:
+    """Where a page of expired leases ended: when the lease ran out, and whose it was."""
+    expires_at, job_id = read_cursor(after, int, str)
+    if not is_id(job_id):
+        raise no_cursor(after)
+    return expires_at, job_id
+
+
+def _may_match(wanted: JobFilter, *, hot: bool) -> bool:
+    """Whether a table of waiting and running jobs, or the one of finished jobs, may have what is wanted."""
+    if wanted.requeued_from is not None and not is_id(wanted.requeued_from):
+        return False
+    if wanted.state is not None and (wanted.state in ACTIVE) is not hot:
+        return False
+    states = [
+        condition.values for condition in wanted.conditions if condition.name == "state" and not condition.negated
+    ]
+    if not all(any((value in ACTIVE) is hot for value in values) for values in states):
+        return False
+    if hot:
+        return not wanted.not_requeued and wanted.finished_before is None
+    return wanted.waiting_on is None
+
+
+def _in_json(tag: str | None) -> str | None:
+    """A tag as it stands in the JSON of a row."""
+    return None if tag is None else json.dumps(tag, ensure_ascii=False)
+
+
+def _columns(table: str, dialect: str) -> str:
+    absent = _ABSENT[table]
+    cast = "null::{}" if dialect == "postgres" else "null"
+    return _COMMON.format(**{name: cast.format(absent[name]) if name in absent else f"j.{name}" for name in _OPTIONAL})
+
+
+def _job(row: Sequence[Any]) -> Job:
+    values = dict(zip((field.name for field in fields(Job)), row, strict=True))
+    values["state"] = State(values["state"])
+    return Job(**values)

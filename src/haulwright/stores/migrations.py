@@ -1,0 +1,133 @@
+"""Brings a schema up to date: numbered SQL files, each applied once, under a lock, and checked by its digest.
+
+The engine and each application have their own chain. A schema that is newer than the code, or a file that was changed
+after it was applied, is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from haulwright.errors import SchemaMismatch
+from haulwright.stores.connection import Connection, Database
+
+ENGINE = "haulwright.stores"
+"""The package that holds the engine's own chain."""
+
+_LOCK = 7_361_200_814
+"""The advisory lock that migrations take on PostgreSQL; SQLite has one writer anyway."""
+
+_TABLE = """create table if not exists haulwright_migrations (
+    chain text not null, number integer not null, name text not null, digest text not null,
+    applied_at text not null default current_timestamp, primary key (chain, number))"""
+_EXISTS = {
+    "sqlite": "select 1 from sqlite_master where name = 'haulwright_migrations'",
+    "postgres": "select 1 where to_regclass('haulwright_migrations') is not null",
+}
+_INSERT = {
+    "sqlite": "insert into haulwright_migrations (chain, number, name, digest) values (?, ?, ?, ?)",
+    "postgres": "insert into haulwright_migrations (chain, number, name, digest) values (%s, %s, %s, %s)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One file of a chain."""
+
+    number: int
+    name: str
+    sql: str
+
+    @property
+    def digest(self) -> str:
+        """What was applied, so that a later change of the file is noticed."""
+        return hashlib.sha256(self.sql.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How far a schema has come."""
+
+    chain: str
+    applied: int
+    known: int
+
+    @property
+    def current(self) -> bool:
+        """Whether nothing is left to apply."""
+        return self.applied == self.known
+
+
+@cache
+def chain_of(package: str, dialect: str) -> tuple[Migration, ...]:
+    """The files of a chain, in order, without a gap."""
+    folder = files(package) / dialect / "migrations"
+    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
+    chain = tuple(
+        Migration(int(name[:4]), name[5:].removesuffix(".sql"), (folder / name).read_text("utf-8")) for name in names
+    )
+    if [migration.number for migration in chain] != list(range(1, len(chain) + 1)):
+        message = f"The migrations of {package} for {dialect} are not numbered without a gap: {names}."
+        raise SchemaMismatch(message, hint="The installation is damaged; install Haulwright again.")
+    return chain
+
+
+def migrate(database: Database, package: str = ENGINE) -> int:
+    """Apply what is missing, in one transaction, and return how many files that were."""
+    chain = chain_of(package, database.dialect)
+    return database.transact(lambda connection: _apply(connection, package, chain))
+
+
+def status(database: Database, package: str = ENGINE) -> Status:
+    """How far the schema has come; refuses one that does not belong to this code."""
+    chain = chain_of(package, database.dialect)
+    applied = database.read(lambda connection: _applied(connection, package))
+    _verify(package, chain, applied)
+    return Status(package, len(applied), len(chain))
+
+
+def printed(dialect: str, package: str = ENGINE) -> str:
+    """The whole chain as one script for the database's own shell, with its record keeping."""
+    parts = ["begin;", _TABLE + ";"]
+    for migration in chain_of(package, dialect):
+        record = f"('{package}', {migration.number}, '{migration.name}', '{migration.digest}')"
+        parts += [
+            f"-- {migration.number:04} {migration.name}",
+            migration.sql.rstrip(),
+            f"insert into haulwright_migrations (chain, number, name, digest) values {record};",  # noqa: S608 - our own files
+        ]
+    return "\n".join([*parts, "commit;"]) + "\n"
+
+
+def _apply(connection: Connection, package: str, chain: tuple[Migration, ...]) -> int:
+    if connection.dialect == "postgres":
+        connection.execute(f"select pg_advisory_xact_lock({_LOCK})")
+    connection.execute(_TABLE)
+    applied = _applied(connection, package)
+    _verify(package, chain, applied)
+    for migration in chain[len(applied) :]:
+        connection.script(migration.sql)
+        row = (package, migration.number, migration.name, migration.digest)
+        connection.execute(_INSERT[connection.dialect], row)
+    return len(chain) - len(applied)
+
+
+def _applied(connection: Connection, package: str) -> list[tuple[int, str]]:
+    if not connection.execute(_EXISTS[connection.dialect]):
+        return []
+    mark = "?" if connection.dialect == "sqlite" else "%s"
+    asked = f"select number, digest from haulwright_migrations where chain = {mark} order by number"  # noqa: S608 - constant
+    return [(number, digest) for number, digest in connection.execute(asked, (package,))]
+
+
+def _verify(package: str, chain: tuple[Migration, ...], applied: list[tuple[int, str]]) -> None:
+    if len(applied) > len(chain):
+        message = f"The schema of {package} is at version {len(applied)}, and this code knows {len(chain)}."
+        raise SchemaMismatch(message, hint="Upgrade Haulwright on this host; an older version must not touch it.")
+    for migration, (number, digest) in zip(chain, applied, strict=False):
+        if (migration.number, migration.digest) != (number, digest):
+            message = f"Migration {number} of {package} was applied from another file than this code has."
+            raise SchemaMismatch(message, hint="Install the version that made this schema, or restore a backup.")

@@ -1,0 +1,32 @@
+-- name: record
+insert into haulwright_events (at, tenant, name, job_id, attempt, fence, worker, actor, data)
+select coalesce(told.at, haulwright_now(:now::bigint)), told.tenant, told.name, told.job_id, told.attempt, told.fence,
+       told.worker, told.actor, told.data
+from unnest(:at::bigint[], :tenant::text[], :name::text[], :job_id::uuid[], :attempt::int[], :fence::bigint[],
+            :worker::text[], :actor::text[], :data::text[])
+     as told (at, tenant, name, job_id, attempt, fence, worker, actor, data);
+
+-- name: of_job
+select name, tenant, job_id, attempt, fence, worker, actor, at, data, seq from haulwright_events
+where job_id = :id::uuid and seq > :after order by seq limit :limit;
+
+-- name: since
+select name, tenant, job_id, attempt, fence, worker, actor, at, data, seq from haulwright_events
+where seq > :after and (:tenant::text is null or tenant = :tenant) and (:name::text is null or name = :name)
+order by seq limit :limit;
+
+-- name: latest
+select name, tenant, job_id, attempt, fence, worker, actor, at, data, seq from haulwright_events
+where seq < :before and (:tenant::text is null or tenant = :tenant) and (:name::text is null or name = :name)
+order by seq desc limit :limit;
+
+-- name: permit_retention
+select set_config('haulwright.retention', 'on', true);
+
+-- name: prune
+delete from haulwright_events where seq = any(array(
+    select seq from haulwright_events where at < haulwright_now(:now::bigint) - :age_us::bigint order by at limit :limit))
+returning seq;
+
+-- name: forbid_retention
+select set_config('haulwright.retention', 'off', true);

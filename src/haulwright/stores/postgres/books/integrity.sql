@@ -1,0 +1,32 @@
+-- Questions that a sound database answers with nothing. The same names as on SQLite.
+
+-- name: kind
+select 'PostgreSQL ' || current_setting('server_version');
+
+-- name: file
+-- The server checks its pages when it reads them.
+select 'ok';
+
+-- name: leases
+-- The table has a check of its own against this; one that was dropped by hand would let it happen.
+select count(*) from haulwright_jobs
+where state = 'running'
+  and (worker_id is null or leased_at is null or heartbeat_at is null or lease_expires_at is null or fence < 1);
+
+-- name: twice
+select count(*) from haulwright_jobs j join haulwright_history h on h.id = j.id;
+
+-- name: permits
+select count(*) from haulwright_permits p
+where not exists (
+    select 1 from haulwright_jobs j where j.id = p.job_id and j.fence = p.fence and j.state = 'running');
+
+-- name: slots
+-- A slot that makes a job names it from its first moment; the job itself may have been pruned since.
+select count(*) from haulwright_slots
+where disposition in ('fired', 'backfilled', 'manual') and job_id is null;
+
+-- name: blobs
+select count(*) from haulwright_effects e
+where e.stored = 'blob'
+  and not exists (select 1 from haulwright_blobs b where b.tenant = e.tenant and b.key = e.key);

@@ -1,0 +1,466 @@
+-- Jobs on PostgreSQL. Batches travel as arrays, one per column; ids are cast, for a text parameter has no type of its own.
+--
+-- `state || '' = 'running'`: where a job is found by its id, its state is compared through an expression, on purpose, so that
+-- no index on the state can serve it. In an empty table the index of the running jobs looks as good as the primary key, and
+-- the plan that is made then is kept when the table has become long (decision 11).
+
+-- name: enqueue
+-- A conflict with the index of active unique keys writes nothing. The row is not returned, which would take its time.
+insert into haulwright_jobs (
+    id, tenant, task, queue, state, rank, run_at, args, max_attempts, job_key, source, unique_key, unique_scope,
+    concurrency_key, concurrency_limit, correlation_id, tags, event_fields, headers,
+    requeued_from, lease_us, timeout_us, deadline_at,
+    created_at, updated_at)
+select
+    :id::uuid, :tenant, :task, :queue, 'queued', :rank::smallint, coalesce(:run_at::bigint, clock.now + :delay_us::bigint),
+    :args, :max_attempts::int, :job_key, :source, :unique_key, :unique_scope, :concurrency_key, :concurrency_limit::int,
+    :correlation_id, :tags, :event_fields, :headers, :requeued_from::uuid, :lease_us::bigint, :timeout_us::bigint,
+    greatest(coalesce(:run_at::bigint, clock.now + :delay_us::bigint), clock.now) + :deadline_us::bigint,
+    clock.now, clock.now
+from (select haulwright_now(:now::bigint) as now) clock
+where not :notify::bool or pg_notify('haulwright', '') is not null
+on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do nothing;
+
+-- name: enqueue_keyed
+-- A job, the one key that outlives it, and what is told of it, in one trip. Its unique key is that one, or none. Nothing
+-- is written while somebody else's key still holds.
+with taken as (
+    insert into haulwright_keys as held (tenant, kind, task, key, job_id, args_digest, expires_at)
+    values (:tenant, :kind, :key_task, :key, :id::uuid, :args_digest, haulwright_now(:now::bigint) + :period_us::bigint)
+    on conflict (tenant, kind, task, key) do update
+        set job_id = excluded.job_id, args_digest = excluded.args_digest, expires_at = excluded.expires_at
+        where held.expires_at <= haulwright_now(:now::bigint)
+    returning job_id
+), made as (
+    insert into haulwright_jobs (
+        id, tenant, task, queue, state, rank, run_at, args, max_attempts, job_key, source, unique_key, unique_scope,
+        concurrency_key, concurrency_limit, correlation_id, tags, event_fields, headers, requeued_from, lease_us, timeout_us,
+        deadline_at, created_at, updated_at)
+    select
+        taken.job_id, :tenant, :task, :queue, 'queued', :rank::smallint,
+        coalesce(:run_at::bigint, clock.now + :delay_us::bigint), :args, :max_attempts::int, :job_key, :source,
+        :unique_key, :unique_scope, :concurrency_key, :concurrency_limit::int, :correlation_id, :tags, :event_fields, :headers,
+        :requeued_from::uuid, :lease_us::bigint, :timeout_us::bigint,
+        greatest(coalesce(:run_at::bigint, clock.now + :delay_us::bigint), clock.now) + :deadline_us::bigint,
+        clock.now, clock.now
+    from taken cross join (select haulwright_now(:now::bigint) as now) clock
+    where not :notify::bool or pg_notify('haulwright', '') is not null
+    returning id, created_at
+), told as (
+    insert into haulwright_events (at, tenant, name, job_id, data)
+    select created_at, :tenant, :event, id, :event_data from made where :event::text is not null
+)
+select id from made;
+
+-- name: enqueue_many
+-- Several jobs, some of which may find their unique key taken: by others, or by one before them in the batch.
+insert into haulwright_jobs (
+    id, tenant, task, queue, state, rank, run_at, args, max_attempts, job_key, source, unique_key, unique_scope,
+    concurrency_key, concurrency_limit, correlation_id, tags, event_fields, headers,
+    requeued_from, lease_us, timeout_us, deadline_at,
+    created_at, updated_at)
+select
+    n.id, n.tenant, n.task, n.queue, 'queued', n.rank, coalesce(n.run_at, clock.now + n.delay_us), n.args,
+    n.max_attempts, n.job_key, n.source, n.unique_key, n.unique_scope, n.concurrency_key, n.concurrency_limit,
+    n.correlation_id, n.tags, n.event_fields, n.headers, n.requeued_from, n.lease_us, n.timeout_us,
+    greatest(coalesce(n.run_at, clock.now + n.delay_us), clock.now) + n.deadline_us, clock.now, clock.now
+from (select haulwright_now(:now::bigint) as now) clock
+cross join unnest(
+    :id::uuid[], :tenant::text[], :task::text[], :queue::text[], :rank::smallint[], :run_at::bigint[],
+    :delay_us::bigint[], :args::text[], :max_attempts::int[], :job_key::text[], :source::text[], :unique_key::text[],
+    :unique_scope::text[], :concurrency_key::text[], :concurrency_limit::int[], :correlation_id::text[],
+    :tags::text[], :event_fields::text[], :headers::text[], :requeued_from::uuid[], :lease_us::bigint[], :timeout_us::bigint[], :deadline_us::bigint[]
+) as n (id, tenant, task, queue, rank, run_at, delay_us, args, max_attempts, job_key, source, unique_key,
+        unique_scope, concurrency_key, concurrency_limit, correlation_id, tags, event_fields, headers, requeued_from, lease_us,
+        timeout_us, deadline_us)
+on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do nothing
+returning id, case when :notify::bool then pg_notify('haulwright', '') end;
+
+-- name: begin_load
+-- The time by which a bulk load is written, and the notice of it, in one trip.
+select haulwright_now(:now::bigint), case when :notify::bool then pg_notify('haulwright', '') end;
+
+-- name: notify
+-- Workers look for jobs when this transaction commits.
+select pg_notify('haulwright', '');
+
+-- name: load
+-- Jobs of which none can be a duplicate, in the order of these columns.
+copy haulwright_jobs (
+    id, tenant, task, queue, rank, run_at, args, max_attempts, job_key, source, concurrency_key, concurrency_limit,
+    correlation_id, tags, event_fields, headers, lease_us, timeout_us, deadline_at, created_at, updated_at)
+from stdin;
+
+-- name: active_twin
+-- The job that holds an active unique key.
+select id, args from haulwright_jobs
+where tenant = :tenant and task = :task and unique_key = :key and unique_scope = 'while_active';
+
+-- name: take_key
+-- Take a key that outlives its job. Nothing comes back while somebody else's still holds.
+insert into haulwright_keys as held (tenant, kind, task, key, job_id, args_digest, expires_at)
+values (:tenant, :kind, :task, :key, :job_id::uuid, :args_digest, haulwright_now(:now::bigint) + :period_us::bigint)
+on conflict (tenant, kind, task, key) do update
+    set job_id = excluded.job_id, args_digest = excluded.args_digest, expires_at = excluded.expires_at
+    where held.expires_at <= haulwright_now(:now::bigint)
+returning job_id;
+
+-- name: held_key
+select job_id, args_digest from haulwright_keys
+where tenant = :tenant and kind = :kind and task = :task and key = :key;
+
+-- name: drop_keys
+-- The keys that an enqueue took for a job that it did not make.
+delete from haulwright_keys
+where tenant = :tenant and kind = :kind and task = :task and key = :key and job_id = :job_id::uuid;
+
+-- name: prune_keys
+-- Keys whose time is over.
+delete from haulwright_keys where ctid = any(array(
+    select ctid from haulwright_keys where expires_at <= haulwright_now(:now::bigint)
+    order by expires_at limit :limit for update skip locked));
+
+-- name: pass_key_on
+-- The successor of a requeued job inherits the keys that name it.
+update haulwright_keys set job_id = :successor::uuid
+where tenant = :tenant and job_id = :id::uuid
+  and (kind, task, key) in (('job_key', '', :job_key), ('unique', :task, :unique_key));
+
+-- name: scan_tenants
+-- The (tenant, rank) pairs of a queue after the tenant :after and before :before, until :tenants tenants with a due job
+-- are found. One index probe a pair: its first entry has its earliest run_at, so parked jobs are never walked.
+-- A paused queue has no pairs.
+with recursive pair (tenant, rank, run_at, due, found, counted) as (
+    select start.tenant, start.rank, start.run_at, start.due, start.due::int, start.due
+    from (
+        select j.tenant, j.rank, j.run_at, j.run_at <= (select haulwright_now(:now::bigint)) as due from haulwright_jobs j
+        where j.queue = :queue and j.state = 'queued' and j.tenant > :after and j.tenant < :before
+          and not exists (select 1 from haulwright_queues q where q.name = :queue and q.paused_at is not null)
+        order by j.tenant, j.rank, j.run_at, j.id limit 1) start
+    union all
+    select next.tenant, next.rank, next.run_at, next.due,
+           pair.found + (next.due and not (next.tenant = pair.tenant and pair.counted))::int,
+           next.due or (next.tenant = pair.tenant and pair.counted)
+    from pair cross join lateral (
+        select j.tenant, j.rank, j.run_at, j.run_at <= (select haulwright_now(:now::bigint)) as due from haulwright_jobs j
+        where j.queue = :queue and j.state = 'queued'
+          and (j.tenant, j.rank) > (pair.tenant, pair.rank) and j.tenant < :before
+        order by j.tenant, j.rank, j.run_at, j.id limit 1) next
+    where pair.found < :tenants or next.tenant = pair.tenant
+)
+select tenant, rank, run_at, due from pair;
+
+-- name: scan_tenants_after
+-- The same behind a trail.
+-- The pairs :past are probed from where the last claim ended: what was claimed from them lately lies dead at their front,
+-- and is stepped over for as long as anybody's snapshot is open. The walk goes through the gaps between them. A gap that
+-- ends within a tenant is two probes: a row that is bounded from above is no end to an index scan where the first column
+-- is the same, and all jobs of the pair at its end would be read.
+with recursive past (tenant, rank, run_at, id) as (
+    select told.tenant collate "C", told.rank, told.run_at, told.id
+    from unnest(:past_tenant::text[], :past_rank::smallint[], :past_run_at::bigint[], :past_id::uuid[])
+        as told (tenant, rank, run_at, id)
+    where told.tenant collate "C" > :after and told.tenant collate "C" < :before
+), edge (tenant, rank) as (
+    select :after::text collate "C", 32767::smallint union all select tenant, rank from past
+), gap (tenant, rank, to_tenant, to_rank) as (
+    select tenant, rank, lead(tenant, 1, :before::text collate "C") over ordered, lead(rank) over ordered
+    from edge
+    where not exists (select 1 from haulwright_queues q where q.name = :queue and q.paused_at is not null)
+    window ordered as (order by tenant, rank)
+), pair (tenant, rank, run_at, due, found, counted, to_tenant, to_rank) as (
+    select start.tenant, start.rank, start.run_at, start.due, start.due::int, start.due, gap.to_tenant, gap.to_rank
+    from gap cross join lateral (
+        select tenant, rank, run_at, run_at <= (select haulwright_now(:now::bigint)) as due from (
+            (select j.tenant, j.rank, j.run_at from haulwright_jobs j
+             where j.queue = :queue and j.state = 'queued'
+               and (j.tenant, j.rank) > (gap.tenant, gap.rank) and j.tenant < gap.to_tenant
+             order by j.tenant, j.rank, j.run_at, j.id limit 1)
+            union all
+            (select j.tenant, j.rank, j.run_at from haulwright_jobs j
+             where gap.to_rank is not null
+               and j.queue = :queue and j.state = 'queued' and j.tenant = gap.to_tenant and j.rank < gap.to_rank
+               and j.rank > case when gap.tenant = gap.to_tenant then gap.rank::int else -32769 end
+             order by j.rank, j.run_at, j.id limit 1)) nearest
+        limit 1) start
+    union all
+    select next.tenant, next.rank, next.run_at, next.due,
+           pair.found + (next.due and not (next.tenant = pair.tenant and pair.counted))::int,
+           next.due or (next.tenant = pair.tenant and pair.counted), pair.to_tenant, pair.to_rank
+    from pair cross join lateral (
+        select tenant, rank, run_at, run_at <= (select haulwright_now(:now::bigint)) as due from (
+            (select j.tenant, j.rank, j.run_at from haulwright_jobs j
+             where j.queue = :queue and j.state = 'queued'
+               and (j.tenant, j.rank) > (pair.tenant, pair.rank) and j.tenant < pair.to_tenant
+             order by j.tenant, j.rank, j.run_at, j.id limit 1)
+            union all
+            (select j.tenant, j.rank, j.run_at from haulwright_jobs j
+             where pair.to_rank is not null
+               and j.queue = :queue and j.state = 'queued' and j.tenant = pair.to_tenant and j.rank < pair.to_rank
+               and j.rank > case when pair.tenant = pair.to_tenant then pair.rank::int else -32769 end
+             order by j.rank, j.run_at, j.id limit 1)) nearest
+        limit 1) next
+    where pair.found < :tenants or next.tenant = pair.tenant
+)
+select tenant, rank, run_at, due from pair
+union all
+select past.tenant, past.rank, next.run_at, next.run_at <= (select haulwright_now(:now::bigint))
+from past cross join lateral (
+    select j.run_at from haulwright_jobs j
+    where j.queue = :queue and j.state = 'queued' and j.tenant = past.tenant and j.rank = past.rank
+      and (j.run_at, j.id) > (past.run_at, past.id)
+    order by j.run_at, j.id limit 1) next
+where exists (select 1 from gap);
+
+-- name: claim
+-- Each pair is one ordered index scan bounded by run_at, from where the last claim ended; the ids travel as an array, for a join may hash the table.
+-- The clock stands in subselects: they are asked once a statement, and not once a row.
+-- Jobs before which a gate stands are taken only where :gated says so; otherwise one of them in the batch leaves all.
+with picked as materialized (
+    select chosen.id, chosen.gated
+    from unnest(:tenant::text[], :rank::smallint[], :limit::int[], :past_run_at::bigint[], :past_id::uuid[])
+        as share (tenant, rank, most, past_run_at, past_id)
+    cross join lateral (
+        select id, concurrency_key is not null or source is not null as gated from haulwright_jobs
+        where queue = :queue and state = 'queued' and tenant = share.tenant and rank = share.rank
+          and run_at <= (select haulwright_now(:now::bigint)) and (run_at, id) > (share.past_run_at, share.past_id)
+        order by run_at, id limit share.most for update skip locked) chosen
+    limit :batch)
+update haulwright_jobs j
+set state = 'running', fence = j.fence + 1, attempts = j.attempts + 1, worker_id = :worker_id::uuid,
+    leased_at = (select haulwright_now(:now::bigint)), heartbeat_at = (select haulwright_now(:now::bigint)),
+    lease_expires_at = (select haulwright_now(:now::bigint)) + j.lease_us, waiting_on = null,
+    started_at = coalesce(j.started_at, (select haulwright_now(:now::bigint))), updated_at = (select haulwright_now(:now::bigint))
+where j.id = any(case when :gated::bool or not (select bool_or(gated) from picked) then array(select id from picked) end)
+returning j.id, j.fence, j.tenant, j.task, j.queue, j.args, j.attempts, j.max_attempts, j.losses, j.deferrals,
+    j.job_key, -j.rank, j.run_at, j.created_at, j.leased_at, j.lease_us, j.timeout_us, j.deadline_at, j.concurrency_key,
+    j.concurrency_limit, j.source, j.correlation_id, j.tags, j.requeued_from, j.event_fields, j.headers, j.worker_id;
+
+-- name: claim_single_tenant
+-- The walk, and at once the claim of what it found where one pair alone has something due: a lone job takes one trip.
+-- Each pair comes with the jobs that were taken from it. Where several have something due nothing is taken, for who gets
+-- how much is not decided here; nor where a gate stands before one of the jobs.
+with recursive pair (tenant, rank, run_at, due, found, counted) as (
+    select start.tenant, start.rank, start.run_at, start.due, start.due::int, start.due
+    from (
+        select j.tenant, j.rank, j.run_at, j.run_at <= (select haulwright_now(:now::bigint)) as due from haulwright_jobs j
+        where j.queue = :queue and j.state = 'queued' and j.tenant > :after and j.tenant < :before
+          and not exists (select 1 from haulwright_queues q where q.name = :queue and q.paused_at is not null)
+        order by j.tenant, j.rank, j.run_at, j.id limit 1) start
+    union all
+    select next.tenant, next.rank, next.run_at, next.due,
+           pair.found + (next.due and not (next.tenant = pair.tenant and pair.counted))::int,
+           next.due or (next.tenant = pair.tenant and pair.counted)
+    from pair cross join lateral (
+        select j.tenant, j.rank, j.run_at, j.run_at <= (select haulwright_now(:now::bigint)) as due from haulwright_jobs j
+        where j.queue = :queue and j.state = 'queued'
+          and (j.tenant, j.rank) > (pair.tenant, pair.rank) and j.tenant < :before
+        order by j.tenant, j.rank, j.run_at, j.id limit 1) next
+    where pair.found < :tenants or next.tenant = pair.tenant
+), ready as materialized (
+    select tenant, rank from pair where due
+), picked as materialized (
+    select chosen.id, chosen.gated
+    from ready cross join lateral (
+        select id, concurrency_key is not null or source is not null as gated from haulwright_jobs
+        where queue = :queue and state = 'queued' and tenant = ready.tenant and rank = ready.rank
+          and run_at <= (select haulwright_now(:now::bigint))
+        order by run_at, id limit :batch for update skip locked) chosen
+    where (select count(*) from ready) = 1
+), taken as (
+    update haulwright_jobs j
+    set state = 'running', fence = j.fence + 1, attempts = j.attempts + 1, worker_id = :worker_id::uuid,
+        leased_at = (select haulwright_now(:now::bigint)), heartbeat_at = (select haulwright_now(:now::bigint)),
+        lease_expires_at = (select haulwright_now(:now::bigint)) + j.lease_us, waiting_on = null,
+        started_at = coalesce(j.started_at, (select haulwright_now(:now::bigint))),
+        updated_at = (select haulwright_now(:now::bigint))
+    where j.id = any(case when not (select bool_or(gated) from picked) then array(select id from picked) end)
+    returning j.id, j.fence, j.tenant, j.task, j.queue, j.args, j.attempts, j.max_attempts, j.losses, j.deferrals,
+        j.job_key, -j.rank, j.run_at, j.created_at, j.leased_at, j.lease_us, j.timeout_us, j.deadline_at,
+        j.concurrency_key, j.concurrency_limit, j.source, j.correlation_id, j.tags, j.requeued_from, j.event_fields, j.headers,
+        j.worker_id
+)
+select pair.tenant, pair.rank, pair.run_at, pair.due, taken.* from pair left join taken on pair.due;
+
+-- name: renew
+update haulwright_jobs j
+set heartbeat_at = (select haulwright_now(:now::bigint)), lease_expires_at = (select haulwright_now(:now::bigint)) + j.lease_us,
+    updated_at = (select haulwright_now(:now::bigint))
+from (select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence order by 1) held
+where j.id = held.id and j.fence = held.fence and j.state || '' = 'running'
+returning j.id, j.cancel_reason;
+
+-- name: lock
+-- The first statement of every transaction that a run makes: it holds the job, or nothing comes back.
+select id from haulwright_jobs where id = :id::uuid and fence = :fence and state || '' = 'running' for update;
+
+-- name: progress
+update haulwright_jobs set progress = :progress, updated_at = haulwright_now(:now::bigint)
+where id = :id::uuid and fence = :fence and state || '' = 'running'
+returning id;
+
+-- name: settle
+-- The job leaves the hot table with its outcome. The lists stand in a subselect: otherwise the generic plan of the
+-- prepared statement walks the lease index with all its dead entries.
+with told as (
+    select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence, unnest(:was::text[]) as was,
+           unnest(:state::text[]) as state, unnest(:reason::text[]) as reason, unnest(:result::text[]) as result,
+           unnest(:event_fields::text[]) as event_fields, unnest(:losses::int[]) as losses,
+           unnest(:error_class::text[]) as error_class, unnest(:error_code::text[]) as error_code,
+           unnest(:error_message::text[]) as error_message
+    order by 1
+), gone as (
+    delete from haulwright_jobs j using told
+    where j.id = told.id and j.fence = told.fence and j.state || '' = told.was
+    returning j.*, told.state as outcome, told.reason, told.result, told.event_fields as result_facts,
+        told.losses as more_losses, told.error_class as last_class, told.error_code as last_code,
+        told.error_message as last_message
+), moved as (
+    insert into haulwright_history (
+        id, tenant, task, queue, state, reason, rank, run_at, args, attempts, max_attempts, deferrals, losses, fence,
+        job_key, source, unique_key, unique_scope, concurrency_key, concurrency_limit, correlation_id, tags, event_fields, headers,
+        requeued_from, lease_us, timeout_us, deadline_at, worker_id, leased_at, heartbeat_at, progress, error_class, error_code,
+        error_message, result, created_at, updated_at, started_at, finished_at)
+    select
+        id, tenant, task, queue, outcome, reason, rank, run_at, args, attempts, max_attempts, deferrals,
+        losses + more_losses, fence, job_key, source, unique_key, unique_scope, concurrency_key, concurrency_limit,
+        correlation_id, tags, coalesce(result_facts, event_fields), headers,
+        requeued_from, lease_us, timeout_us, deadline_at, worker_id, leased_at,
+        heartbeat_at, progress, coalesce(last_class, error_class), coalesce(last_code, error_code),
+        coalesce(last_message, error_message), result, created_at, (select haulwright_now(:now::bigint)), started_at,
+        (select haulwright_now(:now::bigint))
+    from gone
+)
+select id, fence, joined from gone;
+
+-- name: put_back
+-- Retry, snooze, release and loss: the job is queued again. One that was asked to cancel is not.
+update haulwright_jobs j
+set state = 'queued', run_at = (select haulwright_now(:now::bigint)) + told.delay_us, attempts = j.attempts - told.refund,
+    deferrals = j.deferrals + told.deferral, losses = j.losses + told.losses, waiting_on = told.waiting_on,
+    worker_id = null, leased_at = null, heartbeat_at = null, lease_expires_at = null,
+    error_class = coalesce(told.error_class, j.error_class), error_code = coalesce(told.error_code, j.error_code),
+    error_message = coalesce(told.error_message, j.error_message), updated_at = (select haulwright_now(:now::bigint))
+from (select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence, unnest(:delay_us::bigint[]) as delay_us,
+             unnest(:refund::int[]) as refund, unnest(:deferral::int[]) as deferral, unnest(:losses::int[]) as losses,
+             unnest(:waiting_on::text[]) as waiting_on, unnest(:error_class::text[]) as error_class,
+             unnest(:error_code::text[]) as error_code, unnest(:error_message::text[]) as error_message
+      order by 1) told
+where j.id = told.id and j.fence = told.fence and j.state || '' = 'running' and j.cancel_reason is null
+returning j.id, j.fence;
+
+-- name: ended
+-- How a job looks after a settlement of this very fence. A loss would have been counted.
+select id from haulwright_history where id = :id::uuid and fence = :fence and losses = :losses
+union all
+select id from haulwright_jobs where id = :id::uuid and fence = :fence and losses = :losses and state || '' = 'queued';
+
+-- name: asked_to_cancel
+select j.id, j.fence, j.cancel_reason
+from haulwright_jobs j
+join (select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence) held
+  on j.id = held.id and j.fence = held.fence
+where j.state || '' = 'running' and j.cancel_reason is not null
+for update of j;
+
+-- name: stale
+-- Leases that ran out, the longest first. Rows that another sweep holds are left to it.
+select id, fence, tenant, task, attempts, max_attempts, losses, cancel_reason, worker_id, leased_at, heartbeat_at,
+       concurrency_key, source, event_fields
+from haulwright_jobs
+where state = 'running' and lease_expires_at < haulwright_now(:now::bigint)
+order by lease_expires_at limit :limit for update skip locked;
+
+-- name: leases_of
+-- Leases of workers that are known to be gone.
+select id, fence, tenant, task, attempts, max_attempts, losses, cancel_reason, worker_id, leased_at, heartbeat_at,
+       concurrency_key, source, event_fields
+from haulwright_jobs
+where state = 'running' and worker_id = any(:workers::uuid[])
+order by lease_expires_at limit :limit for update skip locked;
+
+-- name: held_by
+-- How many leases these workers hold, and when one was last taken back from each. One statement, so one moment: a lease
+-- that another sweep takes back just now is seen in the one place or in the other.
+select j.worker_id, count(*), (select w.lost_at from haulwright_workers w where w.id = j.worker_id)
+from haulwright_jobs j
+where j.state = 'running' and j.worker_id = any(:workers::uuid[])
+group by j.worker_id;
+
+-- name: overdue
+-- Jobs that waited past their deadline. Before a paused queue or source nothing is overdue: the pause moves the deadlines.
+-- The source is looked up job by job: a join of it would sort all that are overdue.
+select id, fence, tenant, attempts from haulwright_jobs
+where state = 'queued' and deadline_at <= haulwright_now(:now::bigint)
+  and not exists (select 1 from haulwright_queues q where q.name = haulwright_jobs.queue and q.paused_at is not null)
+  and coalesce((select s.paused_until from haulwright_sources s where s.key = haulwright_jobs.source), 0)
+      <= haulwright_now(:now::bigint)
+order by deadline_at limit :limit for update skip locked;
+
+-- name: extend_deadlines
+-- A pause moves the deadlines of the jobs that it kept waiting.
+update haulwright_jobs
+set deadline_at = deadline_at + greatest(haulwright_now(:now::bigint) - greatest(:since::bigint, created_at), 0)
+where queue = :queue and state = 'queued' and deadline_at is not null;
+
+-- name: lock_any
+-- One active job of a tenant, whatever it does.
+select id, fence, state, tenant, concurrency_key from haulwright_jobs
+where id = :id::uuid and (:tenant::text is null or tenant = :tenant) for update;
+
+-- name: ask_to_cancel
+update haulwright_jobs set cancel_reason = coalesce(cancel_reason, :reason), updated_at = haulwright_now(:now::bigint)
+where id = :id::uuid and fence = :fence and state || '' = 'running'
+returning id;
+
+-- name: retry
+-- One waiting job is due at once, whatever it waited for, and an idle worker hears of it.
+update haulwright_jobs set run_at = haulwright_now(:now::bigint), waiting_on = null, updated_at = haulwright_now(:now::bigint)
+where id = :id::uuid and fence = :fence and state || '' = 'queued' and run_at > haulwright_now(:now::bigint)
+returning attempts, pg_notify('haulwright', '');
+
+-- name: take_permit
+-- The lowest free number of a key. Two takers of one number: the second finds it taken and comes back for another.
+insert into haulwright_permits (key, number, job_id, fence, taken_at)
+select :key, free.number, :id::uuid, :fence, haulwright_now(:now::bigint)
+from generate_series(1, :limit::int) as free (number)
+where not exists (select 1 from haulwright_permits p where p.key = :key and p.number = free.number)
+order by free.number limit 1
+on conflict (key, number) do nothing
+returning number;
+
+-- name: free_permits
+delete from haulwright_permits p
+using (select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence) held
+where p.job_id = held.id and p.fence = held.fence
+returning p.key;
+
+-- name: wake
+-- Jobs that wait for a gate are due at once, the oldest first, as many as it admits.
+update haulwright_jobs set run_at = haulwright_now(:now::bigint), updated_at = haulwright_now(:now::bigint)
+where id = any(array(
+    select id from haulwright_jobs
+    where waiting_on = :gate and state = 'queued' and run_at > haulwright_now(:now::bigint)
+    order by id limit :limit for update skip locked))
+returning id;
+
+-- name: dead_letter
+-- One dead letter of a tenant, held so that it is requeued once.
+select id, tenant, task, queue, rank, args, max_attempts, job_key, source, unique_key, unique_scope, concurrency_key,
+       concurrency_limit, correlation_id, tags, event_fields, headers,
+       lease_us, timeout_us, deadline_at, run_at, state, requeued_to, created_at
+from haulwright_history
+where id = :id::uuid and (:tenant::text is null or tenant = :tenant) for update;
+
+-- name: mark_requeued
+update haulwright_history set requeued_to = :successor::uuid, updated_at = haulwright_now(:now::bigint)
+where id = :id::uuid and state = 'dead' and requeued_to is null
+returning id;
+
+-- name: prune
+-- Finished jobs of one state older than an age, the oldest first: by the index of their ends, not by that of the dead.
+delete from haulwright_history where id = any(array(
+    select id from haulwright_history
+    where finished_at < haulwright_now(:now::bigint) - :age_us::bigint and state || '' = :state
+    order by finished_at limit :limit for update skip locked))
+returning tenant, job_key, requeued_to;

@@ -1,0 +1,344 @@
+"""PostgreSQL as the database of a fleet: READ COMMITTED, short transactions, and no lock that waits for long."""
+
+from __future__ import annotations
+
+import logging
+import random
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import islice
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg import errors as pg
+from psycopg.types.string import TextLoader
+
+from haulwright.clock import Clock
+from haulwright.errors import DatabaseUnavailable, DatabaseUnsuitable
+from haulwright.stores.books import Entry
+from haulwright.stores.connection import Columns, Connection, Listener, Params, Row, run
+from haulwright.stores.pool import Pool
+from haulwright.stores.postgres.address import safe_url
+from haulwright.stores.postgres.listener import PostgresListener, SilentListener
+from haulwright.stores.process_state import ProcessState
+
+T = TypeVar("T")
+
+OLDEST_VERSION = 130000
+POOL_SIZE = 10
+ROWS_IN_COMPANY = 50
+ROWS_ALONE = 1000
+COMPANY_SECONDS = 0.5
+"""How long after somebody enqueued they are taken to go on."""
+COPY_LINES = 100
+ATTEMPTS = 8
+"""How often a transaction is tried again that lost a deadlock or a serialization race."""
+_KEEPALIVE = {
+    "connect_timeout": 10,
+    "keepalives": 1,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+}
+_COPY_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+_COPY_SPECIAL = re.compile(r"[\\\n\r]")
+# The driver's remarks on broken connections are for whoever asks for them: what it raises, we tell in our own words.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
+_AGAIN = (pg.SerializationFailure, pg.DeadlockDetected, pg.LockNotAvailable)
+
+
+class PostgresConnection:
+    """A connection in autocommit mode; transactions are explicit."""
+
+    dialect = "postgres"
+
+    def __init__(self, raw: psycopg.Connection[Row]) -> None:
+        self.raw = raw
+        self._cursor = raw.cursor()
+        """One for all statements: it knows how to write and read the types that they use, a new one would learn it."""
+        self._begins = ""
+        """What begins a transaction with the next statement: both travel together, which saves a trip."""
+
+    def begin(self, how: str) -> None:
+        """Begin a transaction, at the latest with the first statement."""
+        self._begins = how
+
+    def commit(self) -> None:
+        """End the transaction, if it ever began."""
+        if not self._begins:
+            self.raw.execute("commit")
+        self._begins = ""
+
+    def run(self, entry: Entry, params: Params) -> list[Row]:
+        """Run an entry and return its rows."""
+        rows: list[Row] = []
+        for statement in entry:
+            cursor = self._execute(statement, params)
+            rows = cursor.fetchall() if _has_rows(cursor) else rows or [()] * max(0, cursor.rowcount)
+        return rows
+
+    def _execute(self, statement: str, params: Any) -> psycopg.Cursor[Row]:
+        if not self._begins:
+            return self._cursor.execute(statement, params)
+        begins, self._begins = self._begins, ""
+        if not psycopg.Pipeline.is_supported():
+            self.raw.execute(begins)
+            return self._cursor.execute(statement, params)
+        with self.raw.pipeline():
+            self.raw.execute(begins)
+            return self._cursor.execute(statement, params)
+
+    def run_batch(self, entry: Entry, columns: Columns, common: Params) -> list[Row]:
+        """Run an entry once with its columns as arrays."""
+        return self.run(entry, {**common, **{name: array(values) for name, values in columns.items()}})
+
+    def bulk_insert(self, entry: Entry, rows: Iterable[Row]) -> None:
+        """Copy rows into the table. The lines are made here: the driver asks every value for its type.
+
+        They go out in pieces, so that the server writes the first while the next are made.
+        """
+        (statement,) = entry
+        self._begin_now()
+        lines = map(copy_line, rows)
+        with self.raw.cursor().copy(statement.encode()) as copy:
+            while piece := "".join(islice(lines, COPY_LINES)):
+                copy.write(piece)
+
+    def execute(self, sql: str, params: Any = None) -> list[Row]:
+        """Run a statement of the caller's own, with `%s` or `%(name)s` parameters."""
+        cursor = self._execute(sql, params)
+        return cursor.fetchall() if _has_rows(cursor) else []
+
+    def script(self, sql: str) -> None:
+        """Run a file of statements inside the open transaction."""
+        self._begin_now()
+        self.raw.execute(sql.encode())
+
+    def _begin_now(self) -> None:
+        if self._begins:
+            begins, self._begins = self._begins, ""
+            self.raw.execute(begins)
+
+    def usable(self) -> bool:
+        """Whether it is open and outside any transaction."""
+        return self.raw.pgconn.transaction_status == psycopg.pq.TransactionStatus.IDLE  # a closed one has none
+
+    def close(self) -> None:
+        """Give the connection up."""
+        self.raw.close()
+
+
+class PostgresDatabase:
+    """A server, its clock, and a few connections to it."""
+
+    dialect = "postgres"
+    writers = POOL_SIZE
+    answers_at_once = False
+    load_batch_size = 2000
+
+    def __init__(self, url: str, *, clock: Clock, pool_size: int = POOL_SIZE, behind_pooler: bool = False) -> None:
+        self.url = url
+        self.clock = clock
+        self.process = ProcessState()
+        self.throttle = self.process.throttle
+        self._behind_pooler = behind_pooler
+        """Another connection of the server may serve each transaction: nothing may be left behind on one."""
+        self._pool = Pool(self._connect, size=pool_size)
+        self._rung = float("-inf")
+        """When the bell of this process last told of an enqueue, on the monotonic clock."""
+
+    @property
+    def batch_size(self) -> int:
+        """How many rows one transaction should write at most: fewer where others enqueue, who wait for its commit."""
+        return ROWS_IN_COMPANY if time.monotonic() - self._rung < COMPANY_SECONDS else ROWS_ALONE
+
+    def transact(self, work: Callable[[Connection], T], *, rows: int = 1) -> T:  # noqa: ARG002 - many may write at once
+        """Run work in one transaction; again after a deadlock, a lost race, or a connection that died before it."""
+        for attempt in range(1, ATTEMPTS + 1):
+            committing = False
+            try:
+                with self._pool.acquire() as connection, _rolled_back_on_error(connection):
+                    connection.begin("begin")
+                    if self._behind_pooler:
+                        connection.execute(_settings(for_transaction=True))
+                    value = work(connection)
+                    committing = True
+                    connection.commit()
+                    return value
+            except _AGAIN as error:
+                _wait_for_another_try(attempt, error)
+            except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+                self._pool.forget()
+                if committing or attempt > 1:
+                    raise _lost(error, unknown=committing) from error
+        raise AssertionError  # the loop returns or raises
+
+    def run_single(self, entry: Entry, params: Params, columns: Columns | None = None) -> list[Row]:
+        """Run one entry, which is a single statement here, as a transaction of its own."""
+        for attempt in range(1, ATTEMPTS + 1):
+            sent: PostgresConnection | None = None
+            try:
+                with self._pool.acquire() as connection:
+                    sent = connection
+                    return run(connection, entry, params, columns)
+            except _AGAIN as error:
+                _wait_for_another_try(attempt, error)
+            except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+                self._pool.forget()
+                raise _lost(error, unknown=sent is not None and sent.raw.closed) from error
+        raise AssertionError  # the loop returns or raises
+
+    def run_nondurable(
+        self, entry: Entry, params: Params, columns: Columns | None = None, *, waiting: bool = True
+    ) -> list[Row] | None:
+        """Run one entry, whose statement turns `synchronous_commit` off for itself; a trip is more than a moment."""
+        return self.run_single(entry, params, columns) if waiting else None
+
+    def read(self, work: Callable[[Connection], T]) -> T:
+        """Run work that reads; once more on a fresh connection if the first one turns out to be dead."""
+        try:
+            with self._pool.acquire() as connection:
+                return work(connection)
+        except (psycopg.OperationalError, psycopg.InterfaceError):
+            self._pool.forget()
+        try:
+            with self._pool.acquire() as connection:
+                return work(connection)
+        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+            raise _lost(error, unknown=False) from error
+
+    def listen(self) -> Listener:
+        """What rings when somebody enqueues; a transaction pooler lets nobody listen."""
+        return SilentListener() if self._behind_pooler else PostgresListener(self.url, self._notice)
+
+    def _notice(self) -> None:
+        self._rung = time.monotonic()
+
+    def close(self) -> None:
+        """Close the idle connections."""
+        self._pool.close()
+
+    def _connect(self) -> PostgresConnection:
+        given = _understood(self.url)
+        ours = {name: value for name, value in _KEEPALIVE.items() if name not in given}
+        try:
+            raw = psycopg.connect(self.url, autocommit=True, **ours)  # type: ignore[arg-type] # libpq takes any option
+        except psycopg.OperationalError as error:
+            message = f"PostgreSQL at {safe_url(self.url)} cannot be reached: {_first_line(error)}"
+            raise DatabaseUnavailable(message, hint="Is it running, and are host, port and password right?") from error
+        try:
+            _require_version(raw.info.server_version)
+            raw.adapters.register_loader("uuid", TextLoader)
+            if self._behind_pooler:
+                raw.prepare_threshold = None
+            else:
+                raw.execute(_settings(for_transaction=False))
+        except BaseException:
+            raw.close()
+            raise
+        return PostgresConnection(raw)
+
+
+def _wait_for_another_try(attempt: int, error: Exception) -> None:
+    if attempt == ATTEMPTS:
+        message = f"The transaction lost {ATTEMPTS} races in a row: {error}."
+        raise DatabaseUnavailable(message, hint="Nothing was written. Try again.") from error
+    time.sleep(random.uniform(0, 0.005 * 2**attempt))  # noqa: S311 - jitter, not a secret
+
+
+def _has_rows(cursor: psycopg.Cursor[Row]) -> bool:
+    """Whether a statement returns rows, be it none. The driver's own word for it describes every column first."""
+    return cursor.pgresult is not None and cursor.pgresult.nfields > 0
+
+
+def _settings(*, for_transaction: bool) -> str:
+    """What our work needs of the server, for a connection that is ours or for one transaction on somebody's.
+
+    Plans are kept while tables grow: one that was made for an empty table must be good for a large one (decision 11).
+    """
+    chosen = {"lock_timeout": "10s", "idle_in_transaction_session_timeout": "60s", "timezone": "UTC"}
+    chosen |= {"enable_seqscan": "off", "jit": "off"}
+    isolation = "transaction_isolation" if for_transaction else "default_transaction_isolation"
+    chosen[isolation] = "read committed"
+    return "select " + ", ".join(f"set_config('{name}', '{it}', {for_transaction})" for name, it in chosen.items())
+
+
+@contextmanager
+def _rolled_back_on_error(connection: PostgresConnection) -> Iterator[None]:
+    raw = connection.raw
+    try:
+        yield
+    except BaseException:
+        connection.begin("")  # what never began must not begin with somebody else's statement
+        if not raw.closed and raw.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+            with suppress(psycopg.Error):
+                raw.execute("rollback")
+        raise
+
+
+def _understood(url: str) -> dict[str, Any]:
+    """The parts of a database URL. What libpq says about a bad one would repeat its password."""
+    try:
+        parts: dict[str, Any] = psycopg.conninfo.conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        message, hint = "The database URL cannot be understood.", "Write postgresql://user:password@host:5432/name"
+        raise DatabaseUnsuitable(message, hint=hint) from None
+    if "@" in str(parts.get("host", "")).lstrip("@"):
+        raise DatabaseUnsuitable("The database URL has an @ too many.", hint="Write an @ in a password as %40.")
+    return parts
+
+
+def _require_version(version: int) -> None:
+    if version < OLDEST_VERSION:
+        message = f"PostgreSQL {version // 10000} is too old; Haulwright needs {OLDEST_VERSION // 10000}."
+        raise DatabaseUnsuitable(message, hint="Upgrade the server.")
+
+
+def array(values: Sequence[Any]) -> str:
+    """A column as the literal of an array. The driver's own way asks every element for its type, which costs more."""
+    if not any(value is not None for value in values):
+        return f"{{{','.join(['NULL'] * len(values))}}}"
+    return f"{{{','.join([_element(value) for value in values])}}}"
+
+
+def _element(value: Any) -> str:
+    if value is None:
+        return "NULL"
+    if not isinstance(value, str):
+        return str(value)
+    if "\\" in value or '"' in value:
+        value = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{value}"'
+
+
+def copy_line(row: Sequence[Any]) -> str:
+    """A row as a line of the text that COPY reads. Few rows have anything to escape: one look tells.
+
+    A NUL stands for null meanwhile, for no text of PostgreSQL holds one.
+    """
+    line = "\t".join([value if type(value) is str else "\0" if value is None else str(value) for value in row])
+    if _COPY_SPECIAL.search(line) or line.count("\t") >= len(row) or line.count("\0") > row.count(None):
+        return "\t".join(map(_copy_field, row)) + "\n"
+    return line.replace("\0", "\\N") + "\n"
+
+
+def _copy_field(value: Any) -> str:
+    if isinstance(value, str):
+        return value.translate(_COPY_ESCAPES)
+    return "\\N" if value is None else str(value)
+
+
+def _lost(error: Exception, *, unknown: bool) -> DatabaseUnavailable:
+    message = f"The work on PostgreSQL was broken off: {_first_line(error)}"
+    if unknown:
+        hint = "It was lost during the commit: whether it happened must be looked up before it is tried again."
+        problem = DatabaseUnavailable(message, hint=hint)
+        problem.outcome_unknown = True
+        return problem
+    return DatabaseUnavailable(message, hint="Nothing was written.")
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or ["no reason given"])[0]

@@ -1,0 +1,131 @@
+"""Queues: paused and resumed by people, counted for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from haulwright import events
+from haulwright.clock import Instant
+from haulwright.engine.job import DEFAULT_TENANT
+from haulwright.events import Event, given_reason
+from haulwright.stores.books import book
+from haulwright.stores.connection import Connection, Database, first
+from haulwright.stores.events import Events
+
+TROUBLE_LOOK = 1000
+"""How many of the newest events are searched for failures: a look stays cheap however long nothing fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueCounts:
+    """What waits and runs in one queue."""
+
+    name: str
+    due: int
+    parked: int
+    running: int
+    oldest: Instant | None
+    """When the job that waits longest became due."""
+    paused_at: Instant | None = None
+    paused_by: str | None = None
+    pause_reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EndedCounts:
+    """What ended in a stretch of time."""
+
+    done: int = 0
+    dead: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A run that failed, a lease that ran out, or a job that died."""
+
+    at: Instant
+    event: str
+    tenant: str
+    job_id: str
+    attempt: int | None
+    task: str | None
+    """None where the job was pruned since."""
+    queue: str | None
+    message: str | None
+
+
+class Queues:
+    """The queues of a database."""
+
+    def __init__(self, database: Database, record: Events) -> None:
+        self._db = database
+        self._events = record
+        self._book = book("haulwright.stores", database.dialect, "queues")
+        self._jobs_book = book("haulwright.stores", database.dialect, "jobs")
+
+    def pause(self, name: str, *, actor: str, reason: str) -> bool:
+        """Stop claims from a queue; False where it was paused already."""
+
+        def work(connection: Connection) -> bool:
+            params = {"name": name, "actor": actor, "reason": reason, "now": self._db.clock.now()}
+            changed = bool(connection.run(self._book["pause"], params))
+            if changed:
+                data = {"queue": name, "reason": reason}
+                self._events.record(connection, [Event(events.QUEUE_PAUSED, DEFAULT_TENANT, actor=actor, data=data)])
+            return changed
+
+        return self._db.transact(work)
+
+    def resume(self, name: str, *, actor: str, reason: str = "") -> bool:
+        """Let claims go on; the deadlines of what waited move by the length of the pause."""
+
+        def work(connection: Connection) -> bool:
+            row = first(connection.run(self._book["paused"], {"name": name}))
+            if row is None:
+                return False
+            since = {"queue": name, "since": row[0], "now": self._db.clock.now()}
+            connection.run(self._jobs_book["extend_deadlines"], since)
+            connection.run(self._book["resume"], {"name": name})
+            event = Event(
+                events.QUEUE_RESUMED, DEFAULT_TENANT, actor=actor, data={"queue": name, **given_reason(reason)}
+            )
+            self._events.record(connection, [event])
+            return True
+
+        return self._db.transact(work)
+
+    def counts(self, tenant: str | None = None) -> list[QueueCounts]:
+        """What waits and runs, queue by queue."""
+
+        def work(connection: Connection) -> list[QueueCounts]:
+            rows = connection.run(self._book["counts"], {"tenant": tenant, "now": self._db.clock.now()})
+            pauses = {name: pause for name, *pause in connection.run(self._book["list_paused"], {})}
+            counts = [QueueCounts(*row, *pauses.pop(row[0], ())) for row in rows]
+            return counts + [QueueCounts(name, 0, 0, 0, None, *pause) for name, pause in sorted(pauses.items())]
+
+        return self._db.read(work)
+
+    def paused(self, name: str) -> tuple[Instant, str, str] | None:
+        """Since when a queue is paused, by whom and why; None where it is not."""
+        row = self._db.read(lambda connection: first(connection.run(self._book["paused"], {"name": name})))
+        return None if row is None else (row[0], row[1], row[2])
+
+    def ended(self, since: Instant, until: Instant, tenant: str | None = None) -> dict[str, EndedCounts]:
+        """What ended after one moment and up to another, queue by queue."""
+        params = {"since": since, "until": until, "tenant": tenant}
+        rows = self._db.read(lambda connection: connection.run(self._book["ended"], params))
+        return {name: EndedCounts(done, dead) for name, done, dead in rows}
+
+    def held(self, tenant: str | None = None) -> dict[str, int]:
+        """How many jobs each worker has in hand, by the worker's id."""
+        rows = self._db.read(lambda connection: connection.run(self._book["held"], {"tenant": tenant}))
+        return {str(worker): jobs for worker, jobs in rows}
+
+    def troubles(self, queue: str | None = None, *, tenant: str | None = None, limit: int = 10) -> list[Trouble]:
+        """The last failures, the newest first, one an attempt. Only the newest events are looked at."""
+        params = {"queue": queue, "tenant": tenant, "look": TROUBLE_LOOK, "limit": 2 * limit}
+        rows = self._db.read(lambda connection: connection.run(self._book["troubles"], params))
+        once: dict[tuple[str, int | None], Trouble] = {}
+        for row in rows:  # a job that died of its last failure is told of once, by the newer of the two events
+            once.setdefault((row[3], row[4]), Trouble(*row))
+        return list(once.values())[:limit]

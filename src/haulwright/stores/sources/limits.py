@@ -1,0 +1,224 @@
+"""The rows of sources: declared by code, changed and closed by people, read by both."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from haulwright import events
+from haulwright.clock import SECOND, Instant
+from haulwright.engine.job import DEFAULT_TENANT
+from haulwright.engine.source import FOREVER, Closing, SourceLimits, SourceState
+from haulwright.errors import NotFound
+from haulwright.events import Event, given_reason
+from haulwright.stores.books import book
+from haulwright.stores.connection import Connection, Database, Row, first
+from haulwright.stores.events import Events
+from haulwright.stores.paging import Page, check_page, page_of
+from haulwright.stores.sources.waiters import SourceWaiters
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRow:
+    """A source as people see it."""
+
+    key: str
+    figures: SourceLimits
+    """What is in force."""
+    declared: SourceLimits
+    overridden: dict[str, Any]
+    overridden_by: str | None
+    standing: SourceState
+    paused_at: Instant | None
+    paused_by: str | None
+    paused_reason: str | None
+    failure_streak: int
+    last_success_at: Instant | None
+    last_failure_at: Instant | None
+    has_credential: bool
+    breaker_since: Instant | None
+    created_at: Instant
+    updated_at: Instant
+
+    @property
+    def closing(self) -> Closing | None:
+        """The gate that is closed for everybody at the moment, if one is."""
+        return self.standing.closing(self.standing.asked_at)
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """What went through a source in a stretch of time."""
+
+    source: str
+    requests: int
+    failed: int
+    throttled: int
+    sent_bytes: int
+    received_bytes: int
+    busy_seconds: float
+
+
+class Sources:
+    """What sources allow and how they stand."""
+
+    def __init__(self, database: Database, record: Events, waiters: SourceWaiters) -> None:
+        self._db = database
+        self._events = record
+        self._waiters = waiters
+        self._book = book("haulwright.stores", database.dialect, "sources")
+
+    def declare(self, key: str, figures: SourceLimits, credential: str | None = None) -> bool:
+        """Make a source known as the code says it; False where nothing changed. What a person said stays in force."""
+
+        def work(connection: Connection) -> bool:
+            row = first(connection.run(self._book["hold"], self._named(key)))
+            said = json.loads(row[1]) if row is not None and row[1] else {}
+            params = {
+                **self._named(key),
+                "declared": _written(figures),
+                "credential": credential,
+                **_in_force(figures.changed(said)),
+            }
+            changed = bool(connection.run(self._book["declare"], params))
+            if changed:
+                self._tell(connection, events.SOURCE_DECLARED, key, "", **asdict(figures))
+            return changed
+
+        changed = self._db.transact(work)
+        if changed:
+            self.realign(key)
+        return changed
+
+    def override(self, key: str, said: Mapping[str, Any] | None, *, actor: str, reason: str = "") -> None:
+        """Change figures of a source until this is taken back, which None does."""
+
+        def work(connection: Connection) -> None:
+            declared, before, _, _ = self._hold(connection, key)
+            merged = None if said is None else {**(json.loads(before) if before else {}), **said}
+            figures = SourceLimits(**json.loads(declared)).changed(merged or {})
+            written = json.dumps(merged, sort_keys=True) if merged else None
+            params = {**self._named(key), "overridden": written, "actor": actor if merged else None}
+            connection.run(self._book["override"], params | _in_force(figures))
+            self._tell(connection, events.SOURCE_CHANGED, key, actor, figures=merged or {}, **given_reason(reason))
+
+        self._db.transact(work)
+        self.realign(key)
+
+    def pause(self, key: str, *, actor: str, reason: str, seconds: float | None = None) -> None:
+        """Let nobody through, for a time or until somebody resumes it."""
+
+        def work(connection: Connection) -> None:
+            for_us = FOREVER if seconds is None else round(seconds * SECOND)
+            params = {**self._named(key), "actor": actor, "reason": reason, "for_us": for_us, "forever": FOREVER}
+            if not connection.run(self._book["pause"], params):
+                raise _unknown(key)
+            self._tell(connection, events.SOURCE_PAUSED, key, actor, reason=reason, seconds=seconds)
+
+        self._db.transact(work)
+        self.realign(key)
+
+    def resume(self, key: str, *, actor: str, reason: str = "") -> bool:
+        """Open what a person or the breaker closed, and wake who waits; False where nothing was closed."""
+
+        def work(connection: Connection) -> tuple[bool, int]:
+            _, _, paused_at, now = self._hold(connection, key)
+            changed = bool(connection.run(self._book["resume"], self._named(key)))
+            if changed:
+                self._tell(connection, events.SOURCE_RESUMED, key, actor, **given_reason(reason))
+            return changed, 0 if paused_at is None else max(0, now - paused_at)
+
+        changed, paused_us = self._db.transact(work)
+        if changed:
+            self._waiters.reschedule_waiters(key, paused_us)
+        return changed
+
+    def realign(self, key: str) -> int:
+        """Give the waiters of a source turns that fit how it stands now."""
+        return self._waiters.reschedule_waiters(key)
+
+    def get(self, key: str) -> SourceRow:
+        """One source."""
+        rows = self._read(key, None, 1)
+        if not rows:
+            raise _unknown(key)
+        return rows[0]
+
+    def page(self, *, after: str | None = None, limit: int = 50) -> Page[SourceRow]:
+        """The sources by name, a page at a time; `after` is a name."""
+        return page_of(self._read(None, after, check_page(limit) + 1), limit, lambda row: row.key)
+
+    def standing(self, key: str) -> SourceState | None:
+        """How a source stands at this moment; None where there is none of that name."""
+        row = self._db.read(lambda connection: first(connection.run(self._book["standing"], self._named(key))))
+        return None if row is None else SourceState(*row)
+
+    def traffic(self, minutes: int, key: str | None = None) -> dict[str, Traffic]:
+        """What went through in the last minutes, by source."""
+        params = {"key": key, "minutes": minutes, "now": self._db.clock.now()}
+        rows = self._db.read(lambda connection: connection.run(self._book["traffic"], params))
+        return {
+            key: Traffic(
+                key, int(requests), int(failed), int(throttled), int(sent), int(received), int(busy_us) / SECOND
+            )
+            for key, requests, failed, throttled, sent, received, busy_us in rows
+        }
+
+    def prune_traffic(self, age_seconds: float, limit: int) -> None:
+        """Remove the counts of minutes older than an age."""
+        params = {"age_us": round(age_seconds * SECOND), "limit": limit, "now": self._db.clock.now()}
+        self._db.transact(lambda connection: connection.run(self._book["prune_traffic"], params))
+
+    def _read(self, key: str | None, after: str | None, limit: int) -> list[SourceRow]:
+        def work(connection: Connection) -> list[SourceRow]:
+            rows = connection.run(self._book["list"], {"key": key, "after": after, "limit": limit})
+            return [_source(row, connection.run(self._book["standing"], self._named(row[0]))[0]) for row in rows]
+
+        return self._db.read(work)
+
+    def _hold(self, connection: Connection, key: str) -> Row:
+        row = first(connection.run(self._book["hold"], self._named(key)))
+        if row is None:
+            raise _unknown(key)
+        return row
+
+    def _named(self, key: str) -> dict[str, Any]:
+        return {"key": key, "now": self._db.clock.now()}
+
+    def _tell(self, connection: Connection, name: str, key: str, actor: str, **data: Any) -> None:
+        self._events.record(
+            connection, [Event(name, DEFAULT_TENANT, actor=actor or None, data={"source": key, **data})]
+        )
+
+
+def _source(row: Row, standing: Row) -> SourceRow:
+    key, declared, overridden, by, *rest = row
+    said = json.loads(overridden) if overridden else {}
+    code = SourceLimits(**json.loads(declared))
+    paused_at, paused_by, reason, streak, succeeded, failed, credential, since, created, updated = rest
+    return SourceRow(
+        key, code.changed(said), code, said, by, SourceState(*standing), paused_at, paused_by, reason, streak,
+        succeeded, failed, credential is not None, since, created, updated,
+    )  # fmt: skip
+
+
+def _written(figures: SourceLimits) -> str:
+    return json.dumps(asdict(figures), sort_keys=True)
+
+
+def _in_force(figures: SourceLimits) -> dict[str, Any]:
+    return {
+        "enabled": figures.enabled,
+        "interval_us": figures.interval_us,
+        "burst": figures.burst,
+        "concurrency": figures.concurrency,
+        "budget": figures.budget,
+        "breaker_failures": figures.breaker_failures,
+        "cool_down_us": figures.breaker_cool_down_us,
+    }
+
+
+def _unknown(key: str) -> NotFound:
+    return NotFound("source", key, hint="See those that there are with: haulwright source list")

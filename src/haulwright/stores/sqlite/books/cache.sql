@@ -1,0 +1,29 @@
+-- Answers that were kept, on SQLite.
+
+-- name: load
+select status, head, body, requested_at, answered_at, fresh_until, keep_until from haulwright_cache
+where key = :key and keep_until > :now;
+
+-- name: save
+insert into haulwright_cache (
+    key, source, status, head, body, size, requested_at, answered_at, fresh_until, keep_until)
+values (:key, :source, :status, :head, :body, :size, :requested_at, :answered_at, :fresh_until, :keep_until)
+on conflict (key) do update
+set source = excluded.source, status = excluded.status, head = excluded.head, body = excluded.body, size = excluded.size,
+    requested_at = excluded.requested_at, answered_at = excluded.answered_at, fresh_until = excluded.fresh_until,
+    keep_until = excluded.keep_until;
+
+-- name: forget
+delete from haulwright_cache where key = :key;
+
+-- name: prune
+-- What nobody needs any more.
+delete from haulwright_cache where key in (
+    select key from haulwright_cache where keep_until <= :now order by keep_until limit :limit)
+returning key;
+
+-- name: trim
+-- What is over the room for all answers together goes by its end, the soonest first.
+delete from haulwright_cache where key in (select key from haulwright_cache order by keep_until limit :limit)
+    and (select coalesce(sum(size), 0) from haulwright_cache) > :room_bytes
+returning key;

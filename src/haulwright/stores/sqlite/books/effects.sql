@@ -1,0 +1,104 @@
+-- name: find
+select name, kind, state, fence, result, stored, tries, job_id from haulwright_effects
+where tenant = :tenant and key = :key;
+
+-- name: begin
+-- The intent, before the effect. Nothing comes back where one is there already.
+insert into haulwright_effects (tenant, key, job_key, job_id, name, kind, state, fence, started_at)
+values (:tenant, :key, :job_key, :job_id, :name, :kind, 'intent', :fence, :now)
+on conflict (tenant, key) do nothing
+returning key;
+
+-- name: in_hand
+-- The other job whose run is at this effect now, if there is one.
+select j.id from haulwright_effects e join haulwright_jobs j on j.id = e.job_id and j.fence = e.fence
+where e.tenant = :tenant and e.key = :key and j.state = 'running' and j.id <> :job_id;
+
+-- name: begin_again
+-- An effect in doubt is taken over by a newer run.
+update haulwright_effects set fence = :fence, job_id = :job_id, tries = tries + 1
+where tenant = :tenant and key = :key and state = 'intent' and (fence <= :fence or job_id <> :job_id)
+returning key;
+
+-- name: settle
+update haulwright_effects
+set state = 'done', result = :result, stored = :stored, settled_at = :now
+where tenant = :tenant and key = :key and state = 'intent' and fence = :fence
+returning key;
+
+-- name: mark_unknown
+update haulwright_effects set state = 'unknown', settled_at = :now
+where tenant = :tenant and key = :key and state = 'intent'
+returning key;
+
+-- name: confirm_unknown
+-- A person found out that it happened, and what came of it.
+update haulwright_effects set state = 'done', result = :result, stored = 'inline', settled_at = :now
+where tenant = :tenant and key = :key and state = 'unknown'
+returning job_id, name;
+
+-- name: deny_unknown
+-- A person found out that it did not happen: as if it had never begun.
+delete from haulwright_effects where tenant = :tenant and key = :key and state = 'unknown'
+returning job_id, name;
+
+-- name: forget
+-- A recorded result whose artefact is gone: the effect may happen again, under the same key.
+update haulwright_effects
+set state = 'intent', fence = :fence, job_id = :job_id, result = null, stored = 'inline', settled_at = null
+where tenant = :tenant and key = :key and state = 'done'
+returning key;
+
+-- name: of_job
+-- The index is named, for without statistics SQLite takes the primary key and reads all effects of the tenant.
+select key, name, kind, state, fence, tries, started_at, settled_at, stored, result
+from haulwright_effects indexed by haulwright_effects_job
+where tenant = :tenant and job_key = :job_key
+  and (:after is null or (started_at, name, key) > (
+    select seen.started_at, seen.name, seen.key from haulwright_effects seen
+    where seen.tenant = :tenant and seen.key = :after))
+order by started_at, name, key limit :limit;
+
+-- name: abandoned
+-- Intents whose run is over and whose job is not active: an effect that nobody will finish.
+select e.tenant, e.key, e.name, e.job_id, e.started_at from haulwright_effects e
+where e.state = 'intent' and e.started_at < :now - :age_us
+  and not exists (select 1 from haulwright_jobs j where j.id = e.job_id)
+order by e.started_at limit :limit;
+
+-- name: open
+-- What waits for a person, or for a job that is gone: unknown effects, and intents that nobody will finish.
+select e.tenant, e.key, e.name, e.job_id, case e.state when 'intent' then 'in_doubt' else e.state end, e.tries, e.started_at
+from haulwright_effects e
+where (e.state = 'unknown' or (e.state = 'intent' and e.started_at < :now - :age_us
+       and not exists (select 1 from haulwright_jobs j where j.id = e.job_id)))
+  and (:tenant is null or e.tenant = :tenant)
+  and (:after_tenant is null or (e.tenant, e.key) > (:after_tenant, :after_key))
+order by e.tenant, e.key limit :limit;
+
+-- name: put_blob
+insert into haulwright_blobs (tenant, key, body) values (:tenant, :key, :body)
+on conflict (tenant, key) do update set body = excluded.body;
+
+-- name: get_blob
+select body from haulwright_blobs where tenant = :tenant and key = :key;
+
+-- name: prune_blobs
+delete from haulwright_blobs where tenant = :tenant and key in (
+    select key from haulwright_effects where tenant = :tenant and job_key = :job_key);
+
+-- name: prune
+delete from haulwright_effects where tenant = :tenant and job_key = :job_key;
+
+-- name: prune_stages
+delete from haulwright_stages where tenant = :tenant and job_key = :job_key;
+
+-- name: stage
+select generation, machine, stage, job_id, fence from haulwright_stages
+where tenant = :tenant and job_key = :job_key order by generation desc limit 1;
+
+-- name: put_stage
+insert into haulwright_stages (tenant, job_key, generation, machine, stage, job_id, fence, updated_at)
+values (:tenant, :job_key, :generation, :machine, :stage, :job_id, :fence, :now)
+on conflict (tenant, job_key, generation) do update
+    set stage = excluded.stage, job_id = excluded.job_id, fence = excluded.fence, updated_at = excluded.updated_at;

@@ -1,0 +1,28 @@
+-- name: record
+insert into haulwright_events (at, tenant, name, job_id, attempt, fence, worker, actor, data)
+values (coalesce(:at, :now), :tenant, :name, :job_id, :attempt, :fence, :worker, :actor, :data);
+
+-- name: of_job
+select name, tenant, job_id, attempt, fence, worker, actor, at, data, seq from haulwright_events
+where job_id = :id and seq > :after order by seq limit :limit;
+
+-- name: since
+select name, tenant, job_id, attempt, fence, worker, actor, at, data, seq from haulwright_events
+where seq > :after and (:tenant is null or tenant = :tenant) and (:name is null or name = :name)
+order by seq limit :limit;
+
+-- name: latest
+select name, tenant, job_id, attempt, fence, worker, actor, at, data, seq from haulwright_events
+where seq < :before and (:tenant is null or tenant = :tenant) and (:name is null or name = :name)
+order by seq desc limit :limit;
+
+-- name: permit_retention
+insert into haulwright_meta (key, value) values ('retention', 'on') on conflict (key) do nothing;
+
+-- name: prune
+delete from haulwright_events where seq in (
+    select seq from haulwright_events where at < :now - :age_us order by at limit :limit)
+returning seq;
+
+-- name: forbid_retention
+delete from haulwright_meta where key = 'retention';

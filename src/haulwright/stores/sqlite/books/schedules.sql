@@ -1,0 +1,99 @@
+-- name: declare
+-- A schedule is declared by every process that has its code. A change of its words starts a new revision; the slots
+-- that are already opened keep theirs.
+insert into haulwright_schedules as known (name, tenant, task, cron, tz, coalesce_slots, misfire_grace_us, overlap,
+    max_runtime_us, template, opened_until, next_at, created_at, updated_at)
+values (:name, :tenant, :task, :cron, :tz, :coalesce, :misfire_grace_us, :overlap, :max_runtime_us, :template,
+    :opened_until, :next_at, :now, :now)
+on conflict (name) do update
+set tenant = excluded.tenant, task = excluded.task, cron = excluded.cron, tz = excluded.tz,
+    coalesce_slots = excluded.coalesce_slots, misfire_grace_us = excluded.misfire_grace_us,
+    overlap = excluded.overlap, max_runtime_us = excluded.max_runtime_us, template = excluded.template,
+    opened_until = excluded.opened_until, next_at = excluded.next_at, revision = known.revision + 1, updated_at = :now
+where (known.tenant, known.task, known.cron, known.tz, known.coalesce_slots, known.overlap, known.template)
+      <> (excluded.tenant, excluded.task, excluded.cron, excluded.tz, excluded.coalesce_slots, excluded.overlap,
+          excluded.template)
+   or known.misfire_grace_us is not excluded.misfire_grace_us
+   or known.max_runtime_us is not excluded.max_runtime_us
+returning revision;
+
+-- name: get
+select name, tenant, task, cron, tz, coalesce_slots, misfire_grace_us, overlap, max_runtime_us, template, revision,
+       paused_at, paused_by, opened_until, next_at
+from haulwright_schedules where name = :name and (:tenant is null or tenant = :tenant);
+
+-- name: hold
+-- The same; an immediate transaction holds everything.
+select name, tenant, task, cron, tz, coalesce_slots, misfire_grace_us, overlap, max_runtime_us, template, revision,
+       paused_at, paused_by, opened_until, next_at
+from haulwright_schedules where name = :name and (:tenant is null or tenant = :tenant);
+
+-- name: list
+select name, tenant, task, cron, tz, coalesce_slots, misfire_grace_us, overlap, max_runtime_us, template, revision,
+       paused_at, paused_by, opened_until, next_at
+from haulwright_schedules
+where (:tenant is null or tenant = :tenant) and (:after is null or name > :after)
+order by name limit :limit;
+
+-- name: due
+select name from haulwright_schedules where next_at <= :now order by next_at limit :limit;
+
+-- name: next_due
+-- When the next slot of any schedule is due, and what time it is.
+select min(next_at), :now from haulwright_schedules;
+
+-- name: advance
+-- Only from where it stood: whoever comes second changes nothing.
+update haulwright_schedules set opened_until = :until, next_at = :next_at
+where name = :name and opened_until = :from
+returning name;
+
+-- name: open_slot
+-- The slot is the identity: it is taken before its job is made, and a taken one makes no job.
+insert into haulwright_slots (schedule, scheduled_for, disposition, job_id, merged_into, revision, actor, opened_at)
+values (:schedule, :scheduled_for, :disposition, :job_id, :merged_into, :revision, :actor, :now)
+on conflict (schedule, scheduled_for) do nothing
+returning scheduled_for;
+
+-- name: turn_duplicate
+-- The job of a slot would have been a duplicate: the slot says so and names the job that stands for it.
+update haulwright_slots set disposition = 'skipped_duplicate', job_id = :job_id
+where schedule = :schedule and scheduled_for = :scheduled_for;
+
+-- name: slot
+select disposition, job_id from haulwright_slots where schedule = :schedule and scheduled_for = :scheduled_for;
+
+-- name: slots
+select schedule, scheduled_for, disposition, job_id, merged_into, revision, actor, opened_at from haulwright_slots
+where schedule = :schedule and scheduled_for < :before order by scheduled_for desc limit :limit;
+
+-- name: taken
+select scheduled_for from haulwright_slots
+where schedule = :schedule and scheduled_for > :after and scheduled_for <= :until;
+
+-- name: active
+-- A job of this schedule that is still queued or running, among those of the slots that were opened last.
+select j.id from haulwright_jobs j
+join (select job_id from haulwright_slots
+      where schedule = :schedule and job_id is not null order by opened_at desc limit :limit) s on s.job_id = j.id
+limit 1;
+
+-- name: pause
+update haulwright_schedules set paused_at = :now, paused_by = :actor
+where name = :name and paused_at is null
+returning name;
+
+-- name: resume
+update haulwright_schedules set paused_at = null, paused_by = null
+where name = :name and paused_at is not null
+returning name;
+
+-- name: prune
+-- Slots up to the schedule's mark are never opened again; a later one would be, and make a second job.
+delete from haulwright_slots where (schedule, scheduled_for) in (
+    select s.schedule, s.scheduled_for from haulwright_slots s
+    where s.opened_at < :now - :age_us
+      and not exists (select 1 from haulwright_jobs j where j.id = s.job_id)
+      and s.scheduled_for <= (select d.opened_until from haulwright_schedules d where d.name = s.schedule)
+    order by s.opened_at limit :limit)
+returning schedule;

@@ -1,0 +1,28 @@
+"""Claiming on SQLite: one writer at a time, so every claim is one transaction, with the gates in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from haulwright.engine.job import Lease
+from haulwright.engine.lease import Share
+from haulwright.stores.claim_cursor import ClaimCursor
+from haulwright.stores.claiming import Claiming, Round
+from haulwright.stores.connection import Connection
+
+
+class SqliteClaiming(Claiming):
+    """Takes leases from a file."""
+
+    def _claim_round(self, worker_id: str, queue: str, batch: int, cursor: ClaimCursor) -> Round:
+        return self._claim_gated(worker_id, queue, batch, cursor)
+
+    def _take(self, connection: Connection, given: list[Share], common: dict[str, Any]) -> list[Lease]:
+        """There is no lateral join: one statement a pair, until the batch is full."""
+        leases: list[Lease] = []
+        for share in given:
+            most = min(share.limit, common["batch"] - len(leases))
+            if most > 0:
+                params = {**common, "tenant": share.tenant, "rank": share.rank, "limit": most}
+                leases += [Lease._make(row) for row in connection.run(self._book["claim"], params)]
+        return leases

@@ -1,0 +1,75 @@
+"""The store: everything that is remembered, behind one door."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from haulwright.clock import Clock, Instant
+from haulwright.stores import migrations
+from haulwright.stores.cache import ResponseCache
+from haulwright.stores.clock import DatabaseClock
+from haulwright.stores.connect import open_database, prepare
+from haulwright.stores.connection import Database
+from haulwright.stores.effects import Effects
+from haulwright.stores.events import Events
+from haulwright.stores.integrity import Integrity
+from haulwright.stores.jobs import Jobs
+from haulwright.stores.joins import Joins
+from haulwright.stores.leases import Leases
+from haulwright.stores.listing import Listing
+from haulwright.stores.queues import Queues
+from haulwright.stores.schedules import Schedules
+from haulwright.stores.sources.gate import Gates
+from haulwright.stores.sources.limits import Sources
+from haulwright.stores.sources.waiters import SourceWaiters
+from haulwright.stores.workers import Workers
+
+T = TypeVar("T")
+
+
+class Store:
+    """One database with its books, noun by noun."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.events = Events(database)
+        waiters = SourceWaiters(database)
+        self.sources = Sources(database, self.events, waiters)
+        self.gates = Gates(database, self.events, self.sources, waiters)
+        self.joins = Joins(database)
+        self.leases = Leases(database, self.events, self.gates, self.joins)
+        self.effects = Effects(database, self.events, self.leases)
+        self.jobs = Jobs(database, self.events, self.leases, self.effects)
+        self._clock = DatabaseClock(database)
+        self.schedules = Schedules(database, self.events, self.jobs, self._clock)
+        self.workers = Workers(database, self.events)
+        self.queues = Queues(database, self.events)
+        self.listing = Listing(database)
+        self.cache = ResponseCache(database)
+        self.integrity = Integrity(database)
+
+    @classmethod
+    def open(
+        cls, url: str, *, clock: Clock | None = None, pool_size: int | None = None, tables: Sequence[str] = ()
+    ) -> Store:
+        """The store behind a URL, with its schema in place, and with the tables of these applications."""
+        database = open_database(url, clock=clock, pool_size=pool_size)
+        try:
+            prepare(database, (migrations.ENGINE, *tables))
+        except BaseException:
+            database.close()
+            raise
+        return cls(database)
+
+    def migrate(self) -> int:
+        """Bring the engine's schema up to date."""
+        return migrations.migrate(self.database)
+
+    def now(self) -> Instant:
+        """The time by which this store decides."""
+        return self._clock.now()
+
+    def close(self) -> None:
+        """Close what is open."""
+        self.database.close()

@@ -1,7 +1,0 @@
-"""`python -m penstock` is `penstock`."""
-
-from __future__ import annotations
-
-from penstock.cli import main
-
-main()

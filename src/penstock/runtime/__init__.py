@@ -1,1 +1,0 @@
-"""The hands: claim, run, renew, settle, and keep the house in order."""

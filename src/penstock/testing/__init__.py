@@ -1,1 +1,0 @@
-"""The bench: tasks tested through the real engine, on a database and a clock of the test's own."""

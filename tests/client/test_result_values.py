@@ -1,0 +1,69 @@
+"""How the result of an effect is kept follows from the annotation of its function, looked up once."""
+
+from __future__ import annotations
+
+import gc
+import typing
+import weakref
+from dataclasses import dataclass
+from functools import partial
+
+from haulwright.client.arguments import values_of_result
+
+
+@dataclass
+class Price:
+    cents: int
+
+
+class Shop:
+    def price(self, cents: int) -> Price:
+        return Price(cents)
+
+
+def price(cents: int) -> Price:
+    return Price(cents)
+
+
+def unresolved() -> Nowhere:  # noqa: F821 - that is the point
+    return 1
+
+
+def test_a_result_comes_back_as_its_annotation_says():
+    for function in (price, partial(price, 1), Shop().price):
+        values = values_of_result(function)
+
+        assert values.load(values.dump(Price(3), 100)) == Price(3)
+
+
+def test_without_an_annotation_that_can_be_resolved_it_is_plain_json():
+    for function in (lambda: 1, unresolved, int):
+        assert values_of_result(function).load('{"cents":3}') == {"cents": 3}
+
+
+def test_annotations_are_resolved_once_for_a_function_and_for_all_objects_of_a_method(monkeypatch):
+    resolved = []
+    resolve = typing.get_type_hints
+    monkeypatch.setattr(typing, "get_type_hints", lambda function: resolved.append(function) or resolve(function))
+
+    def fresh() -> int:
+        return 1
+
+    for _ in range(3):
+        values_of_result(fresh)
+        values_of_result(partial(fresh))
+
+    assert resolved == [fresh]
+    assert values_of_result(Shop().price) is values_of_result(Shop().price)
+
+
+def test_a_function_that_is_gone_is_not_kept():
+    def fresh() -> int:
+        return 1
+
+    values_of_result(fresh)
+    gone = weakref.ref(fresh)
+    del fresh
+    gc.collect()
+
+    assert gone() is None

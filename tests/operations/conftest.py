@@ -1,0 +1,18 @@
+"""What the tests of operations stand on: the bench, on each database in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from haulwright.testing.harness import Harness
+
+
+@pytest.fixture
+def bench(database_url: str, tmp_path: Path) -> Iterator[Harness]:
+    """An empty database of each kind, by a clock that only the test moves."""
+    with closing(Harness(database_url, tmp_path)) as bench:
+        yield bench

@@ -1,0 +1,141 @@
+"""Health: what is well and what is not, on a database that may be missing or behind, and nothing is changed by it."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from haulwright import Haulwright, events
+from haulwright.errors import Forbidden, Refused
+from haulwright.settings import Settings
+from haulwright.stores import migrations
+from haulwright.stores.connect import open_database
+from tests.operations.fleet import ACME, ADMIN, SUPPORT, SYSTEM, app, worker
+from tests.stores.scenes import claim, new_job
+
+
+@pytest.fixture
+def on_the_bench(bench):
+    bench.use(app)
+    return bench
+
+
+@pytest.fixture
+def empty(database_url):
+    """An app on a database without any schema of ours."""
+    with closing(Haulwright(database_url)) as empty:
+        yield empty
+
+
+def levels(findings):
+    return {finding.check: finding.level for finding in findings}
+
+
+@pytest.mark.usefixtures("on_the_bench")
+@pytest.mark.parametrize("principal", [ADMIN, SYSTEM])
+def test_an_installation_that_works_has_no_problem(principal):
+    app.store.workers.register(worker(), ["default"], [])
+
+    found = levels(app.operations(principal).health.examine(Settings.load()))
+
+    assert "problem" not in found.values()
+    assert {"python", "database", "schema", "clock", "workers", "leases"} <= set(found)
+
+
+@pytest.mark.usefixtures("on_the_bench")
+def test_due_jobs_without_a_worker_and_leases_that_ran_out_are_problems(on_the_bench):
+    app.store.jobs.enqueue([new_job(), new_job()])
+    claim(app.store, worker().id)
+    on_the_bench.clock.advance(600)
+
+    findings = app.operations(ADMIN).health.examine(Settings.load())
+
+    assert (levels(findings)["queue"], levels(findings)["leases"]) == ("problem", "problem")
+
+
+@pytest.mark.usefixtures("on_the_bench")
+def test_an_app_that_cannot_be_used_keeps_nobody_from_looking_at_the_rest():
+    findings = app.operations(ADMIN).health.examine(Settings.load(), app_error=Refused("It cannot be imported."))
+
+    assert (levels(findings)["app"], levels(findings)["schema"]) == ("problem", "ok")
+
+
+def test_a_database_without_our_schema_is_found_so_and_left_so(empty, database_url):
+    examined = levels(empty.operations(ADMIN).health.examine(Settings.load()))
+    verified = levels(empty.operations(ADMIN).health.verify(stuck_effect_seconds=60))
+
+    if database_url.startswith("sqlite"):
+        assert (examined["database"], verified) == ("warn", {"schema": "warn"})
+        assert list(_files_of(database_url)) == []
+    else:
+        assert (examined["schema"], verified) == ("problem", {"schema": "problem"})
+        with closing(open_database(database_url)) as database:
+            assert migrations.status(database).applied == 0
+
+
+def test_a_refusal_on_a_database_that_is_not_there_makes_none(empty, database_url):
+    with pytest.raises(Forbidden):
+        empty.operations(ACME).health.verify(stuck_effect_seconds=60)
+
+    with empty.existing_store() as store:
+        assert store is None or migrations.status(store.database).applied == 0
+    if database_url.startswith("sqlite"):
+        assert list(_files_of(database_url)) == []
+
+
+@pytest.mark.usefixtures("on_the_bench")
+@pytest.mark.parametrize("principal", [ACME, SUPPORT])
+def test_how_the_installation_stands_is_no_business_of_tenants_and_support(principal):
+    with pytest.raises(Forbidden):
+        app.operations(principal).health.examine(Settings.load())
+
+    (refusal,) = app.store.events.latest(name=events.REQUEST_REFUSED)
+    assert (refusal.actor, refusal.data["verb"]) == (principal.actor, "health.read")
+
+
+@pytest.mark.usefixtures("on_the_bench")
+def test_a_sound_database_is_found_sound_and_a_permit_of_nobody_is_a_problem():
+    health = app.operations(ADMIN).health
+    assert set(levels(health.verify(stuck_effect_seconds=60)).values()) == {"ok"}
+
+    job = new_job()
+    app.store.jobs.enqueue([job])
+    write = f"insert into haulwright_permits (key, number, job_id, fence, taken_at) values ('k', 1, '{job.id}', 1, 0)"  # noqa: S608 - our own
+    app.store.database.transact(lambda connection: connection.execute(write))
+
+    assert levels(health.verify(stuck_effect_seconds=60))["permits"] == "problem"
+
+
+def test_the_schema_is_told_and_migrated_and_told_again(empty):
+    schema = empty.operations(ADMIN).schema
+    (before,) = schema.status()
+    run = schema.migrate()
+    (after,) = schema.status()
+
+    assert (before.schema, before.applied, before.current) == ("engine", 0, False)
+    assert (run.version, len(run.applied)) == (after.applied, after.known)
+    assert after.current
+    assert schema.migrate().applied == []
+
+
+@pytest.mark.parametrize("principal", [ACME, SUPPORT, SYSTEM])
+def test_who_is_no_admin_migrates_nothing(empty, principal):
+    with pytest.raises(Forbidden):
+        empty.operations(principal).schema.migrate()
+
+    assert not any(chain.applied for chain in empty.operations(ADMIN).schema.status())
+
+
+def test_the_script_of_a_schema_needs_no_database(empty, database_url):
+    script = empty.operations(ADMIN).schema.script("postgres")
+
+    assert "create table haulwright_jobs" in script
+    if database_url.startswith("sqlite"):
+        assert list(_files_of(database_url)) == []
+
+
+def _files_of(database_url):
+    path = Path(database_url.removeprefix("sqlite:///"))
+    return path.parent.glob(f"{path.name}*")

@@ -1,0 +1,133 @@
+"""An idle worker hears of a new job: by the bell of its database, and by asking where that is silent."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import closing
+
+import pytest
+
+from haulwright import Haulwright
+from haulwright.runtime.options import WorkerOptions
+from haulwright.runtime.worker import Worker
+from haulwright.settings import Settings
+from haulwright.stores import migrations
+from haulwright.stores.connect import open_database
+from haulwright.stores.postgres.listener import SilentListener
+from haulwright.stores.sqlite.listener import SqliteListener
+
+
+@pytest.fixture
+def ready_url(database_url):
+    database = open_database(database_url)
+    migrations.migrate(database)
+    database.close()
+    return database_url
+
+
+def test_an_enqueue_rings_the_bell_of_whoever_listens(ready_url):
+    with closing(Haulwright(ready_url)) as app:
+
+        @app.task()
+        def work() -> None: ...
+
+        with closing(app.store.database.listen()) as bell:
+            assert not bell.wait(0.01)
+            work.enqueue()
+            assert bell.wait(10)
+
+
+def test_a_job_for_later_does_not_ring(postgres_url):
+    database = open_database(postgres_url)
+    migrations.migrate(database)
+    database.close()
+    with closing(Haulwright(postgres_url)) as app:
+
+        @app.task()
+        def work() -> None: ...
+
+        with closing(app.store.database.listen()) as bell:
+            assert not bell.wait(0.01)
+            work.using(delay="1 h").enqueue()
+            assert not bell.wait(0.2)
+
+
+def test_where_folders_cannot_be_watched_the_version_of_the_file_tells(sqlite_url, monkeypatch):
+    monkeypatch.setattr("haulwright.stores.sqlite.listener._watch_folder", lambda _folder: None)
+    with closing(Haulwright(sqlite_url)) as app:
+
+        @app.task()
+        def work() -> None: ...
+
+        app.store.now()
+        with closing(SqliteListener(app.store.database.path)) as bell:
+            assert not bell.wait(0.01)
+            work.enqueue()
+            assert bell.wait(10)
+
+
+def test_an_idle_worker_does_not_wait_for_its_next_look(ready_url):
+    with closing(Haulwright(ready_url)) as app:
+        ran = threading.Event()
+
+        @app.task()
+        def work() -> None:
+            ran.set()
+
+        worker = Worker(app, WorkerOptions(poll_interval=3600), Settings.load())
+        worker._idle_wait = 3600  # as after a long idle time
+        thread = threading.Thread(target=worker.run)
+        thread.start()
+        try:
+            work.enqueue()
+            assert ran.wait(20)
+        finally:
+            worker.stop()
+            thread.join()
+
+
+def test_a_ring_that_comes_while_the_worker_asks_is_not_slept_over(ready_url, monkeypatch):
+    """The job is written after the claim has looked, and rings before the worker lies down."""
+    with closing(Haulwright(ready_url)) as app:
+        ran = threading.Event()
+
+        @app.task()
+        def work() -> None:
+            ran.set()
+
+        worker = Worker(app, WorkerOptions(poll_interval=3600), Settings.load())
+        claim = app.store.leases.claim
+
+        def claim_nothing_and_hear(*asked):
+            monkeypatch.setattr(app.store.leases, "claim", claim)
+            leases = claim(*asked)
+            work.enqueue()
+            worker._on_notify()
+            worker._idle_wait = 3600
+            return leases
+
+        monkeypatch.setattr(app.store.leases, "claim", claim_nothing_and_hear)
+        monkeypatch.setattr(app.store.database, "listen", SilentListener)
+        thread = threading.Thread(target=worker.run)
+        thread.start()
+        try:
+            assert ran.wait(10)
+        finally:
+            worker.stop()
+            thread.join(20)
+
+
+def test_a_worker_writes_fewer_rows_at_once_while_others_enqueue(postgres_url):
+    database = open_database(postgres_url)
+    migrations.migrate(database)
+    database.close()
+    with closing(Haulwright(postgres_url)) as app, closing(app.store.database.listen()) as bell:
+
+        @app.task()
+        def work() -> None: ...
+
+        assert not bell.wait(0.01)
+        alone = app.store.database.batch_size
+        work.enqueue()
+        assert bell.wait(10)
+        assert app.store.database.batch_size < alone
