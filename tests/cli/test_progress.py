@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import pty
 
 import pytest
 
+from haulwright.cli.kit.status_line import LineHandler, StatusLine
 from haulwright.engine.ids import new_id
 from haulwright.operations.progress import QueueTally
 from tests.cli.conftest import SHOP
@@ -53,19 +55,29 @@ def test_several_processes_are_told_of_as_one(process, haulwright, enqueue, data
     assert haulwright("queue", "list", "--json").json["queues"] == []
 
 
-def test_on_a_terminal_one_line_is_rewritten_below_the_others(process, on_file, sqlite_url):
+def test_on_a_terminal_one_line_is_rewritten(process, on_file, sqlite_url):
     on_file("run", "-A", SHOP, "price", "sku=A1")
     ours, theirs = pty.openpty()
     worker = process("worker", "-A", SHOP, "--until-empty", "--database", sqlite_url, stderr=theirs)
 
-    seen = read_until(ours, b"done 1, failed 0, left 0")
+    seen = read_until(ours, b"\r\x1b[Kdone 1, failed 0, left 0")
 
     assert worker.wait(20) == 0
     worker.stdout.close()
     os.close(theirs)
     os.close(ours)
-    assert b"\r\x1b[Kdone 0, failed 0, left 1" in seen
-    assert b"\r\x1b[K" in seen.partition(b"worker started")[0]  # taken away before a line is written
+    assert b"\r\x1b[Kdone 1, failed 0, left 0" in seen
+
+
+def test_a_line_of_the_log_is_written_above_the_status_line(capsys):
+    line = StatusLine()
+    record = logging.LogRecord("haulwright", logging.INFO, "", 0, "worker started", None, None)
+
+    line.draw("done 0")
+    LineHandler(line).emit(record)
+    line.end()
+
+    assert capsys.readouterr().err == "\r\x1b[Kdone 0\r\x1b[Kworker started\n\r\x1b[Kdone 0\n"
 
 
 def test_rate_and_rest_follow_from_what_ended_between_the_looks(clock, store):

@@ -13,7 +13,7 @@ from haulwright.stores.sqlite.connection import with_table
 from tests.stores.scenes import START
 
 NOUNS = sorted(entry.name.removesuffix(".sql") for entry in (files("haulwright.stores") / "sqlite" / "books").iterdir())
-_PARAMETER = {"sqlite": re.compile(r"(?:(?<![:\w]):|\btold\.)([a-z]\w*)"), "postgres": re.compile(r"%\((\w+)\)s")}
+_PARAMETER = {"sqlite": re.compile(r"(?:(?<![:\w]):|\binput\.)([a-z]\w*)"), "postgres": re.compile(r"%\((\w+)\)s")}
 """On SQLite the arrays of a batch are the columns of a table."""
 ON_POSTGRES_ALONE = {"scan_tenants_after", "claim_single_tenant"}
 """SQLite leaves no dead entries that a walk would have to step over, and makes no trips that could be saved."""
@@ -56,10 +56,10 @@ def test_every_statement_can_be_prepared_as_it_stands(store, noun):
             names = parameters(dialect, [statement])
             text = (
                 with_table(statement, tuple(sorted(names)), tuple(sorted(names)))
-                if dialect == "sqlite" and "told" in statement
+                if dialect == "sqlite" and "input" in statement
                 else statement
             )
-            unset = [None] * (text.count("?") if dialect == "sqlite" else 0) or {**dict.fromkeys(names), "told": None}
+            unset = [None] * (text.count("?") if dialect == "sqlite" else 0) or {**dict.fromkeys(names), "input": None}
             store.database.read(lambda c, s=text, p=unset: c.execute(f"explain {s}", p)), name
 
 

@@ -79,8 +79,8 @@ def sqlite_store(sqlite_url, clock):
 def test_sqlite_finds_the_rows_of_each_statement_by_its_index(sqlite_store, name):
     common, columns, index = HOT[name]
     for statement in book("haulwright.stores", "sqlite", "jobs")[name]:
-        text = with_table(statement, tuple(columns), tuple(columns)) if "told" in statement else statement
-        plan = _sqlite_plan(sqlite_store, text, common | columns | {"told": json.dumps([list(columns.values())])})
+        text = with_table(statement, tuple(columns), tuple(columns)) if "input" in statement else statement
+        plan = _sqlite_plan(sqlite_store, text, common | columns | {"input": json.dumps([list(columns.values())])})
 
         assert index.upper() in " ".join(plan).upper()
         if name in ORDERED:

@@ -74,7 +74,7 @@ class Writing:
         return self._connection.run(self._entry(entry), self._timed(params))
 
     def each(self, entry: str, rows: Sequence[Mapping[str, Any]], **common: Any) -> list[Row]:
-        """Run an entry for many rows at once, given to it as columns: arrays, or the table `told` on SQLite."""
+        """Run an entry for many rows at once, given to it as columns: arrays, or the table `input` on SQLite."""
         if not rows:
             return []
         return self._connection.run_batch(self._entry(entry), as_columns(rows), self._timed(common))

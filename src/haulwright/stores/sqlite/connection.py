@@ -55,7 +55,7 @@ pragma foreign_keys = on;
 pragma cache_size = -4096;
 pragma temp_store = memory;
 """
-TABLE = "told"
+TABLE = "input"
 """What an entry calls the rows of its batch."""
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
@@ -86,9 +86,9 @@ class SqliteConnection:
                 f"same_{name}": values[0] for name, values in columns.items() if values.count(values[0]) == len(values)
             }
             other = [name for name in columns if f"same_{name}" not in same] or [next(iter(columns))]
-            told = json.dumps(list(zip(*(columns[name] for name in other), strict=True)), ensure_ascii=False)
+            text = json.dumps(list(zip(*(columns[name] for name in other), strict=True)), ensure_ascii=False)
             statements = [with_table(statement, tuple(columns), tuple(other)) for statement in entry]
-            return self.run(statements, {**common, **same, "told": told})
+            return self.run(statements, {**common, **same, "input": text})
         return self._row_by_row(entry, columns, common)
 
     def bulk_insert(self, entry: Entry, rows: Iterable[Row]) -> None:
@@ -165,7 +165,7 @@ class SqliteDatabase:
             return value
 
     def _transact(self, work: Callable[[Connection], T], pool: Pool[SqliteConnection], step_seconds: float) -> T:
-        with _told_plainly(self.path), pool.acquire() as connection:
+        with _explained(self.path), pool.acquire() as connection:
             _patiently(lambda: connection.raw.execute("begin immediate"), step_seconds)
             return _begun(connection, work)
 
@@ -174,7 +174,7 @@ class SqliteDatabase:
         if columns is not None or len(entry) > 1:
             rows = len(next(iter(columns.values()))) if columns else 1
             return self.transact(lambda connection: run(connection, entry, params, columns), rows=rows)
-        with _told_plainly(self.path), self._pool.acquire() as connection:
+        with _explained(self.path), self._pool.acquire() as connection:
             return _patiently(lambda: connection.run(entry, params))
 
     def run_nondurable(
@@ -188,7 +188,7 @@ class SqliteDatabase:
         if waiting:
             return self._transact(work, self._light_pool, STEP_SECONDS)
         try:
-            with _told_plainly(self.path), self._light_pool.acquire(0.0) as connection:
+            with _explained(self.path), self._light_pool.acquire(0.0) as connection:
                 connection.raw.execute("begin immediate")
                 return _begun(connection, work)
         except DatabaseUnavailable:
@@ -196,7 +196,7 @@ class SqliteDatabase:
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run work that reads: a moment of business with the file is waited out."""
-        with _told_plainly(self.path), self._pool.acquire() as connection:
+        with _explained(self.path), self._pool.acquire() as connection:
             return _patiently(lambda: work(connection))
 
     def listen(self) -> SqliteListener:
@@ -265,7 +265,7 @@ def with_table(statement: str, names: tuple[str, ...], other: tuple[str, ...]) -
     """
     places = {name: f"value ->> {place}" for place, name in enumerate(other)}
     columns = ", ".join(f"{places.get(name, f':same_{name}')} as {name}" for name in names)
-    return f"with {TABLE} as materialized (select {columns} from json_each(:told))\n{statement}"  # noqa: S608 - our books
+    return f"with {TABLE} as materialized (select {columns} from json_each(:input))\n{statement}"  # noqa: S608 - our books
 
 
 def _bind(params: Params) -> dict[str, Any]:
@@ -304,7 +304,7 @@ def _patiently(act: Callable[[], T], step_seconds: float = STEP_SECONDS) -> T:
         time.sleep(random.uniform(0.5, 1) * step_seconds)  # noqa: S311 - jitter, not a secret
 
 
-class _told_plainly:  # noqa: N801 - reads as a phrase at its two uses
+class _explained:  # noqa: N801 - reads as a phrase at its two uses
     """Turn what SQLite says about files and disks into what happened, why, and what to do."""
 
     def __init__(self, path: Path) -> None:
@@ -318,9 +318,9 @@ class _told_plainly:  # noqa: N801 - reads as a phrase at its two uses
         code = getattr(error, "sqlite_errorcode", None)
         if code is None or not isinstance(error, sqlite3.DatabaseError):
             return
-        told = _EXPLANATIONS.get(code & 0xFF)
-        if told is not None:
-            kind, why, hint = told
+        explanation = _EXPLANATIONS.get(code & 0xFF)
+        if explanation is not None:
+            kind, why, hint = explanation
             raise kind(f"The database {self._path} {why}: {error}.", hint=hint) from error
 
 

@@ -1,10 +1,10 @@
 -- name: record
 insert into haulwright_events (at, tenant, name, job_id, attempt, fence, worker, actor, data)
-select coalesce(told.at, haulwright_now(:now::bigint)), told.tenant, told.name, told.job_id, told.attempt, told.fence,
-       told.worker, told.actor, told.data
+select coalesce(input.at, haulwright_now(:now::bigint)), input.tenant, input.name, input.job_id, input.attempt, input.fence,
+       input.worker, input.actor, input.data
 from unnest(:at::bigint[], :tenant::text[], :name::text[], :job_id::uuid[], :attempt::int[], :fence::bigint[],
             :worker::text[], :actor::text[], :data::text[])
-     as told (at, tenant, name, job_id, attempt, fence, worker, actor, data);
+     as input (at, tenant, name, job_id, attempt, fence, worker, actor, data);
 
 -- name: of_job
 select name, tenant, job_id, attempt, fence, worker, actor, at, data, seq from haulwright_events

@@ -46,7 +46,7 @@ with taken as (
     from taken cross join (select haulwright_now(:now::bigint) as now) clock
     where not :notify::bool or pg_notify('haulwright', '') is not null
     returning id, created_at
-), told as (
+), event as (
     insert into haulwright_events (at, tenant, name, job_id, data)
     select created_at, :tenant, :event, id, :event_data from made where :event::text is not null
 )
@@ -157,10 +157,10 @@ select tenant, rank, run_at, due from pair;
 -- ends within a tenant is two probes: a row that is bounded from above is no end to an index scan where the first column
 -- is the same, and all jobs of the pair at its end would be read.
 with recursive past (tenant, rank, run_at, id) as (
-    select told.tenant collate "C", told.rank, told.run_at, told.id
+    select input.tenant collate "C", input.rank, input.run_at, input.id
     from unnest(:past_tenant::text[], :past_rank::smallint[], :past_run_at::bigint[], :past_id::uuid[])
-        as told (tenant, rank, run_at, id)
-    where told.tenant collate "C" > :after and told.tenant collate "C" < :before
+        as input (tenant, rank, run_at, id)
+    where input.tenant collate "C" > :after and input.tenant collate "C" < :before
 ), edge (tenant, rank) as (
     select :after::text collate "C", 32767::smallint union all select tenant, rank from past
 ), gap (tenant, rank, to_tenant, to_rank) as (
@@ -302,7 +302,7 @@ returning id;
 -- name: settle
 -- The job leaves the hot table with its outcome. The lists stand in a subselect: otherwise the generic plan of the
 -- prepared statement walks the lease index with all its dead entries.
-with told as (
+with input as (
     select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence, unnest(:was::text[]) as was,
            unnest(:state::text[]) as state, unnest(:reason::text[]) as reason, unnest(:result::text[]) as result,
            unnest(:event_fields::text[]) as event_fields, unnest(:losses::int[]) as losses,
@@ -310,11 +310,11 @@ with told as (
            unnest(:error_message::text[]) as error_message
     order by 1
 ), gone as (
-    delete from haulwright_jobs j using told
-    where j.id = told.id and j.fence = told.fence and j.state || '' = told.was
-    returning j.*, told.state as outcome, told.reason, told.result, told.event_fields as result_facts,
-        told.losses as more_losses, told.error_class as last_class, told.error_code as last_code,
-        told.error_message as last_message
+    delete from haulwright_jobs j using input
+    where j.id = input.id and j.fence = input.fence and j.state || '' = input.was
+    returning j.*, input.state as outcome, input.reason, input.result, input.event_fields as result_facts,
+        input.losses as more_losses, input.error_class as last_class, input.error_code as last_code,
+        input.error_message as last_message
 ), moved as (
     insert into haulwright_history (
         id, tenant, task, queue, state, reason, rank, run_at, args, attempts, max_attempts, deferrals, losses, fence,
@@ -336,17 +336,17 @@ select id, fence, joined from gone;
 -- name: put_back
 -- Retry, snooze, release and loss: the job is queued again. One that was asked to cancel is not.
 update haulwright_jobs j
-set state = 'queued', run_at = (select haulwright_now(:now::bigint)) + told.delay_us, attempts = j.attempts - told.refund,
-    deferrals = j.deferrals + told.deferral, losses = j.losses + told.losses, waiting_on = told.waiting_on,
+set state = 'queued', run_at = (select haulwright_now(:now::bigint)) + input.delay_us, attempts = j.attempts - input.refund,
+    deferrals = j.deferrals + input.deferral, losses = j.losses + input.losses, waiting_on = input.waiting_on,
     worker_id = null, leased_at = null, heartbeat_at = null, lease_expires_at = null,
-    error_class = coalesce(told.error_class, j.error_class), error_code = coalesce(told.error_code, j.error_code),
-    error_message = coalesce(told.error_message, j.error_message), updated_at = (select haulwright_now(:now::bigint))
+    error_class = coalesce(input.error_class, j.error_class), error_code = coalesce(input.error_code, j.error_code),
+    error_message = coalesce(input.error_message, j.error_message), updated_at = (select haulwright_now(:now::bigint))
 from (select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence, unnest(:delay_us::bigint[]) as delay_us,
              unnest(:refund::int[]) as refund, unnest(:deferral::int[]) as deferral, unnest(:losses::int[]) as losses,
              unnest(:waiting_on::text[]) as waiting_on, unnest(:error_class::text[]) as error_class,
              unnest(:error_code::text[]) as error_code, unnest(:error_message::text[]) as error_message
-      order by 1) told
-where j.id = told.id and j.fence = told.fence and j.state || '' = 'running' and j.cancel_reason is null
+      order by 1) input
+where j.id = input.id and j.fence = input.fence and j.state || '' = 'running' and j.cancel_reason is null
 returning j.id, j.fence;
 
 -- name: ended

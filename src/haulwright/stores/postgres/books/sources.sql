@@ -7,7 +7,7 @@
 -- With :fenced, a run that lost its lease gets no answer. The row is locked by the first part, which then sees its newest
 -- version: what is decided follows from that row alone, for what other tables say may be older. Each part is
 -- materialized: woven into one, the same terms would be worked out again and again, for nine times the time.
-with told as (
+with input as (
     select unnest(:place::int[]) as place, unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence,
            unnest(:back::bool[]) as back
 ), latest as materialized (
@@ -16,19 +16,19 @@ with told as (
         s.probe_fence, s.probe_until, (select haulwright_now(:now::bigint)) as now
     from haulwright_sources s
     where s.key = :key and (not :fenced::bool or exists (
-        select 1 from told join haulwright_jobs j on j.id = told.id and j.fence = told.fence and j.state || '' = 'running'))
+        select 1 from input join haulwright_jobs j on j.id = input.id and j.fence = input.fence and j.state || '' = 'running'))
       and (:lasting::bool or s.budget is null and s.burst * s.interval_us <= :brief_us::bigint)
     for update of s
 ), asking as materialized (
     select *, now / 86400000000 as day, (burst - 1) * interval_us as slack_us, greatest(met_until, now) as met,
         case when spent_day = now / 86400000000 then spent else 0 end as spent_today,
         greatest(met_until, paused_until, parked_until, open_until) as busy_until,
-        (select count(*) from told) as asked, (select count(*) from told where told.back) as back,
+        (select count(*) from input) as asked, (select count(*) from input where input.back) as back,
         greatest(case when enabled then 0 else :forever::bigint end,
             case when breaker = 'refused' then :forever::bigint else 0 end,
             paused_until, parked_until, case when breaker = 'open' then open_until else 0 end,
             case when breaker = 'half_open' and not exists (
-                select 1 from told where told.id = probe_id and told.fence = probe_fence)
+                select 1 from input where input.id = probe_id and input.fence = probe_fence)
             then probe_until else 0 end) as shut_until
     from latest
 ), room as materialized (
@@ -61,9 +61,9 @@ with told as (
     from total
 ), permits as (
     insert into haulwright_source_permits (source, ticket, holder, fence, expires_at)
-    select d.key, d.tickets + told.place, told.id, told.fence, d.now + :lease_us::bigint
-    from told cross join d
-    where d.concurrency is not null and told.place <= d.total
+    select d.key, d.tickets + input.place, input.id, input.fence, d.now + :lease_us::bigint
+    from input cross join d
+    where d.concurrency is not null and input.place <= d.total
 )
 update haulwright_sources s
 set granted = d.total,
@@ -79,8 +79,8 @@ set granted = d.total,
                        else d.turns_until end,
     breaker = case when d.is_probe then 'half_open' else d.breaker end,
     breaker_since = case when d.is_probe and d.breaker = 'open' then d.now else d.breaker_since end,
-    probe_id = case when d.is_probe then (select told.id from told where told.place = 1) else d.probe_id end,
-    probe_fence = case when d.is_probe then (select told.fence from told where told.place = 1) else d.probe_fence end,
+    probe_id = case when d.is_probe then (select input.id from input where input.place = 1) else d.probe_id end,
+    probe_fence = case when d.is_probe then (select input.fence from input where input.place = 1) else d.probe_fence end,
     probe_until = case when d.is_probe then d.now + :probe_us::bigint else d.probe_until end,
     asked_at = d.now
 from d
@@ -176,16 +176,16 @@ returning s.key;
 
 -- name: give_back
 -- The permits and probes of leases that ended, whoever held them.
-with told as (
+with input as (
     select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence
 ), gone as (
-    delete from haulwright_source_permits p using told where p.holder = told.id and p.fence = told.fence
+    delete from haulwright_source_permits p using input where p.holder = input.id and p.fence = input.fence
     returning p.source
 ), freed as (
     select key, sum(permits) as permits
     from (select source as key, 1 as permits from gone
           union all
-          select s.key, 0 from haulwright_sources s join told on s.probe_id = told.id and s.probe_fence = told.fence) ended
+          select s.key, 0 from haulwright_sources s join input on s.probe_id = input.id and s.probe_fence = input.fence) ended
     group by key
 ), locked as materialized (
     select s.key from haulwright_sources s join freed on s.key = freed.key order by s.key for update of s
@@ -193,7 +193,7 @@ with told as (
 update haulwright_sources s
 set held = greatest(0, s.held - freed.permits),
     breaker = case when s.breaker = 'half_open' and exists (
-        select 1 from told where told.id = s.probe_id and told.fence = s.probe_fence) then 'open' else s.breaker end,
+        select 1 from input where input.id = s.probe_id and input.fence = s.probe_fence) then 'open' else s.breaker end,
     granted = freed.permits, updated_at = haulwright_now(:now::bigint)
 from freed join locked on locked.key = freed.key
 where s.key = freed.key

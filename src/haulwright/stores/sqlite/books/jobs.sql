@@ -1,4 +1,4 @@
--- Jobs on SQLite. The same names and parameters as on PostgreSQL; what are arrays there is the table `told` here, with a
+-- Jobs on SQLite. The same names and parameters as on PostgreSQL; what are arrays there is the table `input` here, with a
 -- column for each. Every write transaction is immediate, so no row needs a lock of its own.
 
 -- name: enqueue
@@ -46,11 +46,11 @@ insert into haulwright_jobs (
     requeued_from, lease_us, timeout_us, deadline_at,
     created_at, updated_at)
 select
-    told.id, told.tenant, told.task, told.queue, 'queued', told.rank, coalesce(told.run_at, :now + told.delay_us),
-    told.args, told.max_attempts, told.job_key, told.source, told.unique_key, told.unique_scope, told.concurrency_key,
-    told.concurrency_limit, told.correlation_id, told.tags, told.event_fields, told.headers, told.requeued_from, told.lease_us,
-    told.timeout_us, max(coalesce(told.run_at, :now + told.delay_us), :now) + told.deadline_us, :now, :now
-from told where true
+    input.id, input.tenant, input.task, input.queue, 'queued', input.rank, coalesce(input.run_at, :now + input.delay_us),
+    input.args, input.max_attempts, input.job_key, input.source, input.unique_key, input.unique_scope, input.concurrency_key,
+    input.concurrency_limit, input.correlation_id, input.tags, input.event_fields, input.headers, input.requeued_from, input.lease_us,
+    input.timeout_us, max(coalesce(input.run_at, :now + input.delay_us), :now) + input.deadline_us, :now, :now
+from input where true
 on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do nothing
 returning id, :notify;  -- the bell is the file's own log
 
@@ -146,8 +146,8 @@ returning id, fence, tenant, task, queue, args, attempts, max_attempts, losses, 
 
 -- name: renew
 update haulwright_jobs set heartbeat_at = :now, lease_expires_at = :now + lease_us, updated_at = :now
-from told
-where haulwright_jobs.id = told.id and haulwright_jobs.fence = told.fence and haulwright_jobs.state = 'running'
+from input
+where haulwright_jobs.id = input.id and haulwright_jobs.fence = input.fence and haulwright_jobs.state = 'running'
 returning haulwright_jobs.id, cancel_reason;
 
 -- name: lock
@@ -167,30 +167,30 @@ insert into haulwright_history (
     requeued_from, lease_us, timeout_us, deadline_at, worker_id, leased_at, heartbeat_at, progress, error_class, error_code,
     error_message, result, created_at, updated_at, started_at, finished_at)
 select
-    j.id, j.tenant, j.task, j.queue, told.state, told.reason, j.rank, j.run_at, j.args, j.attempts, j.max_attempts,
-    j.deferrals, j.losses + told.losses, j.fence, j.job_key, j.source, j.unique_key, j.unique_scope, j.concurrency_key,
-    j.concurrency_limit, j.correlation_id, j.tags, coalesce(told.event_fields, j.event_fields), j.headers,
+    j.id, j.tenant, j.task, j.queue, input.state, input.reason, j.rank, j.run_at, j.args, j.attempts, j.max_attempts,
+    j.deferrals, j.losses + input.losses, j.fence, j.job_key, j.source, j.unique_key, j.unique_scope, j.concurrency_key,
+    j.concurrency_limit, j.correlation_id, j.tags, coalesce(input.event_fields, j.event_fields), j.headers,
     j.requeued_from, j.lease_us,
     j.timeout_us, j.deadline_at, j.worker_id, j.leased_at, j.heartbeat_at, j.progress,
-    coalesce(told.error_class, j.error_class), coalesce(told.error_code, j.error_code),
-    coalesce(told.error_message, j.error_message), told.result, j.created_at, :now, j.started_at, :now
-from told cross join haulwright_jobs j
-where j.id = told.id and j.fence = told.fence and j.state = told.was;
+    coalesce(input.error_class, j.error_class), coalesce(input.error_code, j.error_code),
+    coalesce(input.error_message, j.error_message), input.result, j.created_at, :now, j.started_at, :now
+from input cross join haulwright_jobs j
+where j.id = input.id and j.fence = input.fence and j.state = input.was;
 delete from haulwright_jobs where id in (
-    select j.id from told cross join haulwright_jobs j
-    where j.id = told.id and j.fence = told.fence and j.state = told.was)
+    select j.id from input cross join haulwright_jobs j
+    where j.id = input.id and j.fence = input.fence and j.state = input.was)
 returning id, fence, joined;
 
 -- name: put_back
 -- Retry, snooze, release and loss: the job is queued again. One that was asked to cancel is not.
 update haulwright_jobs as j
-set state = 'queued', run_at = :now + told.delay_us, attempts = j.attempts - told.refund,
-    deferrals = j.deferrals + told.deferral, losses = j.losses + told.losses, waiting_on = told.waiting_on,
+set state = 'queued', run_at = :now + input.delay_us, attempts = j.attempts - input.refund,
+    deferrals = j.deferrals + input.deferral, losses = j.losses + input.losses, waiting_on = input.waiting_on,
     worker_id = null, leased_at = null, heartbeat_at = null, lease_expires_at = null,
-    error_class = coalesce(told.error_class, j.error_class), error_code = coalesce(told.error_code, j.error_code),
-    error_message = coalesce(told.error_message, j.error_message), updated_at = :now
-from told
-where j.id = told.id and j.fence = told.fence and j.state = 'running' and j.cancel_reason is null
+    error_class = coalesce(input.error_class, j.error_class), error_code = coalesce(input.error_code, j.error_code),
+    error_message = coalesce(input.error_message, j.error_message), updated_at = :now
+from input
+where j.id = input.id and j.fence = input.fence and j.state = 'running' and j.cancel_reason is null
 returning id, fence;
 
 -- name: ended
@@ -201,8 +201,8 @@ select id from haulwright_jobs where id = :id and fence = :fence and losses = :l
 
 -- name: asked_to_cancel
 select j.id, j.fence, j.cancel_reason
-from told cross join haulwright_jobs j
-where j.id = told.id and j.fence = told.fence and j.state = 'running' and j.cancel_reason is not null;
+from input cross join haulwright_jobs j
+where j.id = input.id and j.fence = input.fence and j.state = 'running' and j.cancel_reason is not null;
 
 -- name: stale
 -- Leases that ran out, the longest first.
@@ -270,7 +270,7 @@ returning number;
 
 -- name: free_permits
 delete from haulwright_permits where (key, number) in (
-    select p.key, p.number from told cross join haulwright_permits p where p.job_id = told.id and p.fence = told.fence)
+    select p.key, p.number from input cross join haulwright_permits p where p.job_id = input.id and p.fence = input.fence)
 returning key;
 
 -- name: wake

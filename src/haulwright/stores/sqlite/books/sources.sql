@@ -1,4 +1,4 @@
--- Sources on SQLite. The same names and parameters as on PostgreSQL. The table `told` holds those who ask, the ones that
+-- Sources on SQLite. The same names and parameters as on PostgreSQL. The table `input` holds those who ask, the ones that
 -- come back at their turn first.
 
 -- name: pass
@@ -22,8 +22,8 @@ set granted = d.total,
                        else s.turns_until end,
     breaker = case when d.is_probe then 'half_open' else s.breaker end,
     breaker_since = case when d.is_probe and s.breaker = 'open' then :now else s.breaker_since end,
-    probe_id = case when d.is_probe then (select told.id from told where told.place = 1) else s.probe_id end,
-    probe_fence = case when d.is_probe then (select told.fence from told where told.place = 1) else s.probe_fence end,
+    probe_id = case when d.is_probe then (select input.id from input where input.place = 1) else s.probe_id end,
+    probe_fence = case when d.is_probe then (select input.fence from input where input.place = 1) else s.probe_fence end,
     probe_until = case when d.is_probe then :now + :probe_us else s.probe_until end,
     asked_at = :now
 from (
@@ -32,16 +32,16 @@ from (
             :now / 86400000000 as day, (burst - 1) * interval_us as slack_us, max(met_until, :now) as met,
             case when spent_day = :now / 86400000000 then spent else 0 end as spent_today,
             max(met_until, paused_until, parked_until, open_until) as busy_until,
-            (select count(*) from told) as asked, (select count(*) from told where told.back) as back,
+            (select count(*) from input) as asked, (select count(*) from input where input.back) as back,
             max(case when enabled then 0 else :forever end, case when breaker = 'refused' then :forever else 0 end,
                 paused_until, parked_until, case when breaker = 'open' then open_until else 0 end,
                 case when breaker = 'half_open' and not exists (
-                    select 1 from told where told.id = probe_id and told.fence = probe_fence)
+                    select 1 from input where input.id = probe_id and input.fence = probe_fence)
                 then probe_until else 0 end) as shut_until
         from haulwright_sources
         where key = :key and (not :fenced or exists (
-            select 1 from told cross join haulwright_jobs j
-            where j.id = told.id and j.fence = told.fence and j.state = 'running'))
+            select 1 from input cross join haulwright_jobs j
+            where j.id = input.id and j.fence = input.fence and j.state = 'running'))
           and (:lasting or budget is null and burst * interval_us <= :brief_us)
     ), room as materialized (
         select *, case when shut_until > :now then 0 else max(0, min(
@@ -76,9 +76,9 @@ where s.key = d.key
 returning key, enabled, interval_us, burst, concurrency, budget, breaker, met_until, turns_until, granted, tickets, held,
     spent, spent_day, paused_until, parked_until, open_until, probe_id, probe_fence, probe_until, asked_at;
 insert into haulwright_source_permits (source, ticket, holder, fence, expires_at)
-select s.key, s.tickets - s.granted + told.place, told.id, told.fence, :now + :lease_us
-from told cross join haulwright_sources s
-where s.key = :key and s.concurrency is not null and told.place <= s.granted and changes() = 1;
+select s.key, s.tickets - s.granted + input.place, input.id, input.fence, :now + :lease_us
+from input cross join haulwright_sources s
+where s.key = :key and s.concurrency is not null and input.place <= s.granted and changes() = 1;
 
 -- name: claimed
 -- What a job got with its claim, for a run in another process than its claim: the number of its permit, when it begins at
@@ -166,17 +166,17 @@ set held = max(0, s.held - freed.permits),
 from (
     select key, sum(permits) as permits, sum(probes) as probes
     from (select p.source as key, 1 as permits, 0 as probes
-          from told cross join haulwright_source_permits p where p.holder = told.id and p.fence = told.fence
+          from input cross join haulwright_source_permits p where p.holder = input.id and p.fence = input.fence
           union all
-          select s.key, 0, 1 from told cross join haulwright_sources s
-          where s.probe_id = told.id and s.probe_fence = told.fence)
+          select s.key, 0, 1 from input cross join haulwright_sources s
+          where s.probe_id = input.id and s.probe_fence = input.fence)
     group by key
 ) freed
 where s.key = freed.key
 returning key, granted;
 delete from haulwright_source_permits where (source, ticket) in (
-    select p.source, p.ticket from told cross join haulwright_source_permits p
-    where p.holder = told.id and p.fence = told.fence);
+    select p.source, p.ticket from input cross join haulwright_source_permits p
+    where p.holder = input.id and p.fence = input.fence);
 
 -- name: drop_gone
 -- Permits whose time is over, or whose job does not run under their fence any more. A permit that this statement sees was

@@ -4,13 +4,13 @@
 insert into brands_evidence (
     tenant, id, brand_id, connection_id, run_id, platform, capability, content_type, external_id, canonical_url,
     author, title, body, published_at, metrics, media, hashtags, links, observed_at, created_at, updated_at)
-select :tenant, told.id, :brand_id::uuid, :connection_id::uuid, :run_id::uuid, :platform, :capability, :content_type,
-       told.external_id, told.canonical_url, told.author, told.title, told.body, told.published_at, told.metrics,
-       told.media, told.hashtags, told.links, :observed_at::bigint, haulwright_now(:now::bigint),
+select :tenant, input.id, :brand_id::uuid, :connection_id::uuid, :run_id::uuid, :platform, :capability, :content_type,
+       input.external_id, input.canonical_url, input.author, input.title, input.body, input.published_at, input.metrics,
+       input.media, input.hashtags, input.links, :observed_at::bigint, haulwright_now(:now::bigint),
        haulwright_now(:now::bigint)
 from unnest(:id::uuid[], :external_id::text[], :canonical_url::text[], :author::text[], :title::text[], :body::text[],
             :published_at::bigint[], :metrics::text[], :media::text[], :hashtags::text[], :links::text[])
-     as told (id, external_id, canonical_url, author, title, body, published_at, metrics, media, hashtags, links)
+     as input (id, external_id, canonical_url, author, title, body, published_at, metrics, media, hashtags, links)
 on conflict (tenant, brand_id, platform, content_type, external_id) where platform <> 'web' do update
     set connection_id = excluded.connection_id, run_id = excluded.run_id, capability = excluded.capability,
         canonical_url = excluded.canonical_url, author = excluded.author, title = excluded.title,
@@ -24,13 +24,13 @@ returning id, external_id, revision;
 insert into brands_evidence (
     tenant, id, brand_id, connection_id, run_id, platform, capability, content_type, external_id, canonical_url,
     author, title, body, published_at, metrics, media, hashtags, links, observed_at, created_at, updated_at)
-select :tenant, told.id, :brand_id::uuid, :connection_id::uuid, :run_id::uuid, :platform, :capability, :content_type,
-       told.external_id, told.canonical_url, told.author, told.title, told.body, told.published_at, told.metrics,
-       told.media, told.hashtags, told.links, :observed_at::bigint, haulwright_now(:now::bigint),
+select :tenant, input.id, :brand_id::uuid, :connection_id::uuid, :run_id::uuid, :platform, :capability, :content_type,
+       input.external_id, input.canonical_url, input.author, input.title, input.body, input.published_at, input.metrics,
+       input.media, input.hashtags, input.links, :observed_at::bigint, haulwright_now(:now::bigint),
        haulwright_now(:now::bigint)
 from unnest(:id::uuid[], :external_id::text[], :canonical_url::text[], :author::text[], :title::text[], :body::text[],
             :published_at::bigint[], :metrics::text[], :media::text[], :hashtags::text[], :links::text[])
-     as told (id, external_id, canonical_url, author, title, body, published_at, metrics, media, hashtags, links)
+     as input (id, external_id, canonical_url, author, title, body, published_at, metrics, media, hashtags, links)
 on conflict (tenant, brand_id, platform, content_type, canonical_url) where platform = 'web' do update
     set connection_id = excluded.connection_id, run_id = excluded.run_id, capability = excluded.capability,
         external_id = excluded.external_id, author = excluded.author, title = excluded.title,
@@ -42,8 +42,8 @@ returning id, canonical_url, revision;
 
 -- name: link
 insert into brands_evidence_refs (tenant, evidence_id, run_id, item_index)
-select :tenant, told.evidence_id, :run_id::uuid, told.item_index
-from unnest(:evidence_id::uuid[], :item_index::int[]) as told (evidence_id, item_index)
+select :tenant, input.evidence_id, :run_id::uuid, input.item_index
+from unnest(:evidence_id::uuid[], :item_index::int[]) as input (evidence_id, item_index)
 on conflict do nothing;
 
 -- name: of_connection

@@ -5,8 +5,8 @@ delete from brands_raw_items where tenant = :tenant and run_id = :run_id::uuid;
 
 -- name: store
 insert into brands_raw_items (tenant, run_id, item_index, bytes, body)
-select :tenant, :run_id::uuid, told.item_index, told.bytes, told.body
-from unnest(:item_index::int[], :bytes::int[], :body::text[]) as told (item_index, bytes, body);
+select :tenant, :run_id::uuid, input.item_index, input.bytes, input.body
+from unnest(:item_index::int[], :bytes::int[], :body::text[]) as input (item_index, bytes, body);
 
 -- name: of_run
 select item_index, bytes, body from brands_raw_items
@@ -18,5 +18,5 @@ delete from brands_quarantine where tenant = :tenant and run_id = :run_id::uuid;
 
 -- name: quarantine
 insert into brands_quarantine (tenant, run_id, item_index, reason, detail, created_at)
-select :tenant, :run_id::uuid, told.item_index, told.reason, told.detail, haulwright_now(:now::bigint)
-from unnest(:item_index::int[], :reason::text[], :detail::text[]) as told (item_index, reason, detail);
+select :tenant, :run_id::uuid, input.item_index, input.reason, input.detail, haulwright_now(:now::bigint)
+from unnest(:item_index::int[], :reason::text[], :detail::text[]) as input (item_index, reason, detail);

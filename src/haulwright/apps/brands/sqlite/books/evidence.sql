@@ -4,10 +4,10 @@
 insert into brands_evidence (
     tenant, id, brand_id, connection_id, run_id, platform, capability, content_type, external_id, canonical_url,
     author, title, body, published_at, metrics, media, hashtags, links, observed_at, created_at, updated_at)
-select :tenant, told.id, :brand_id, :connection_id, :run_id, :platform, :capability, :content_type, told.external_id,
-       told.canonical_url, told.author, told.title, told.body, told.published_at, told.metrics, told.media,
-       told.hashtags, told.links, :observed_at, :now, :now
-from told where true
+select :tenant, input.id, :brand_id, :connection_id, :run_id, :platform, :capability, :content_type, input.external_id,
+       input.canonical_url, input.author, input.title, input.body, input.published_at, input.metrics, input.media,
+       input.hashtags, input.links, :observed_at, :now, :now
+from input where true
 on conflict (tenant, brand_id, platform, content_type, external_id) where platform <> 'web' do update
     set connection_id = excluded.connection_id, run_id = excluded.run_id, capability = excluded.capability,
         canonical_url = excluded.canonical_url, author = excluded.author, title = excluded.title,
@@ -21,10 +21,10 @@ returning id, external_id, revision;
 insert into brands_evidence (
     tenant, id, brand_id, connection_id, run_id, platform, capability, content_type, external_id, canonical_url,
     author, title, body, published_at, metrics, media, hashtags, links, observed_at, created_at, updated_at)
-select :tenant, told.id, :brand_id, :connection_id, :run_id, :platform, :capability, :content_type, told.external_id,
-       told.canonical_url, told.author, told.title, told.body, told.published_at, told.metrics, told.media,
-       told.hashtags, told.links, :observed_at, :now, :now
-from told where true
+select :tenant, input.id, :brand_id, :connection_id, :run_id, :platform, :capability, :content_type, input.external_id,
+       input.canonical_url, input.author, input.title, input.body, input.published_at, input.metrics, input.media,
+       input.hashtags, input.links, :observed_at, :now, :now
+from input where true
 on conflict (tenant, brand_id, platform, content_type, canonical_url) where platform = 'web' do update
     set connection_id = excluded.connection_id, run_id = excluded.run_id, capability = excluded.capability,
         external_id = excluded.external_id, author = excluded.author, title = excluded.title,
@@ -36,7 +36,7 @@ returning id, canonical_url, revision;
 
 -- name: link
 insert into brands_evidence_refs (tenant, evidence_id, run_id, item_index)
-select :tenant, told.evidence_id, :run_id, told.item_index from told where true
+select :tenant, input.evidence_id, :run_id, input.item_index from input where true
 on conflict do nothing;
 
 -- name: of_connection

@@ -5,7 +5,7 @@ delete from brands_raw_items where tenant = :tenant and run_id = :run_id;
 
 -- name: store
 insert into brands_raw_items (tenant, run_id, item_index, bytes, body)
-select :tenant, :run_id, told.item_index, told.bytes, told.body from told;
+select :tenant, :run_id, input.item_index, input.bytes, input.body from input;
 
 -- name: of_run
 select item_index, bytes, body from brands_raw_items
@@ -17,4 +17,4 @@ delete from brands_quarantine where tenant = :tenant and run_id = :run_id;
 
 -- name: quarantine
 insert into brands_quarantine (tenant, run_id, item_index, reason, detail, created_at)
-select :tenant, :run_id, told.item_index, told.reason, told.detail, :now from told;
+select :tenant, :run_id, input.item_index, input.reason, input.detail, :now from input;

@@ -2,39 +2,39 @@
 
 -- name: known
 -- Which of these were ever taken in, and as which article.
-select s.hash, s.article_id from unnest(:hash::text[]) as told (hash)
-join brief_seen s on s.tenant = :tenant and s.hash = told.hash;
+select s.hash, s.article_id from unnest(:hash::text[]) as input (hash)
+join brief_seen s on s.tenant = :tenant and s.hash = input.hash;
 
 -- name: add
 insert into brief_articles (
     tenant, id, feed_id, url, canon_version, link, guid, title, text, author, published_at, at, content_hash, seen_at,
     updated_at)
-select :tenant, told.id, :feed_id, told.url, :canon_version::int, told.link, told.guid, told.title, told.text,
-       told.author, told.published_at, least(coalesce(told.published_at, now.at), now.at), told.content_hash, now.at,
+select :tenant, input.id, :feed_id, input.url, :canon_version::int, input.link, input.guid, input.title, input.text,
+       input.author, input.published_at, least(coalesce(input.published_at, now.at), now.at), input.content_hash, now.at,
        now.at
 from unnest(:id::text[], :url::text[], :link::text[], :guid::text[], :title::text[], :text::text[], :author::text[],
             :published_at::bigint[], :content_hash::text[])
-     as told (id, url, link, guid, title, text, author, published_at, content_hash),
+     as input (id, url, link, guid, title, text, author, published_at, content_hash),
      (select haulwright_now(:now::bigint) as at) as now
 on conflict do nothing
 returning id;
 
 -- name: remember
 insert into brief_seen (tenant, hash, article_id, seen_at)
-select :tenant, told.hash, told.article_id, haulwright_now(:now::bigint)
-from unnest(:hash::text[], :article_id::text[]) as told (hash, article_id)
+select :tenant, input.hash, input.article_id, haulwright_now(:now::bigint)
+from unnest(:hash::text[], :article_id::text[]) as input (hash, article_id)
 on conflict do nothing;
 
 -- name: edit
 -- What says something else than before, and only by the feed that brought it: two feeds do not overwrite each other.
 update brief_articles a
-set link = told.link, guid = told.guid, title = told.title, text = told.text, author = told.author,
-    published_at = told.published_at, content_hash = told.content_hash, edits = a.edits + 1,
+set link = input.link, guid = input.guid, title = input.title, text = input.text, author = input.author,
+    published_at = input.published_at, content_hash = input.content_hash, edits = a.edits + 1,
     updated_at = haulwright_now(:now::bigint)
 from unnest(:id::text[], :link::text[], :guid::text[], :title::text[], :text::text[], :author::text[],
             :published_at::bigint[], :content_hash::text[])
-     as told (id, link, guid, title, text, author, published_at, content_hash)
-where a.tenant = :tenant and a.id = told.id and a.feed_id = :feed_id and a.content_hash <> told.content_hash
+     as input (id, link, guid, title, text, author, published_at, content_hash)
+where a.tenant = :tenant and a.id = input.id and a.feed_id = :feed_id and a.content_hash <> input.content_hash
 returning a.id;
 
 -- name: unplaced
@@ -48,8 +48,8 @@ order by a.at, a.id limit :limit;
 
 -- name: placed
 update brief_articles a set placed = :version
-from unnest(:article_id::text[]) as told (article_id)
-where a.tenant = :tenant and a.id = told.article_id;
+from unnest(:article_id::text[]) as input (article_id)
+where a.tenant = :tenant and a.id = input.article_id;
 
 -- name: tenants_with_unplaced
 select distinct a.tenant from brief_articles a
@@ -81,9 +81,9 @@ group by l.cluster_id;
 
 -- name: brief
 -- They are in a brief now, shown or not. What another brief took meanwhile does not come back.
-update brief_articles a set briefed_on = :day, shown = told.shown
-from unnest(:article_id::text[], :shown::bool[]) as told (article_id, shown)
-where a.tenant = :tenant and a.id = told.article_id and a.briefed_on is null
+update brief_articles a set briefed_on = :day, shown = input.shown
+from unnest(:article_id::text[], :shown::bool[]) as input (article_id, shown)
+where a.tenant = :tenant and a.id = input.article_id and a.briefed_on is null
 returning a.id;
 
 -- name: purgeable
@@ -102,11 +102,11 @@ where a.seen_at < haulwright_now(:now::bigint) - :age_us::bigint
   and not exists (select 1 from brief_citations c where c.tenant = a.tenant and c.article_id = a.id);
 
 -- name: purge_links
-delete from brief_links l using unnest(:tenant::text[], :id::text[]) as told (tenant, id)
-where l.tenant = told.tenant and l.article_id = told.id
+delete from brief_links l using unnest(:tenant::text[], :id::text[]) as input (tenant, id)
+where l.tenant = input.tenant and l.article_id = input.id
 returning l.article_id;
 
 -- name: purge
-delete from brief_articles a using unnest(:tenant::text[], :id::text[]) as told (tenant, id)
-where a.tenant = told.tenant and a.id = told.id
+delete from brief_articles a using unnest(:tenant::text[], :id::text[]) as input (tenant, id)
+where a.tenant = input.tenant and a.id = input.id
 returning a.id;

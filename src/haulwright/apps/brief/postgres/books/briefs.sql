@@ -9,7 +9,7 @@ returning day;
 
 -- name: cite
 insert into brief_citations (tenant, day, article_id)
-select :tenant, :day, told.article_id from unnest(:article_id::text[]) as told (article_id)
+select :tenant, :day, input.article_id from unnest(:article_id::text[]) as input (article_id)
 on conflict do nothing;
 
 -- name: get

@@ -13,8 +13,8 @@ order by place limit :limit;
 -- name: add
 insert into brief_links (
     tenant, version, article_id, cluster_id, place, at, signature, similarity, nearest, duplicate_of, placed_at)
-select :tenant, :version, told.article_id, told.cluster_id, told.place, told.at, told.signature, told.similarity,
-       told.nearest, told.duplicate_of, haulwright_now(:now::bigint)
+select :tenant, :version, input.article_id, input.cluster_id, input.place, input.at, input.signature, input.similarity,
+       input.nearest, input.duplicate_of, haulwright_now(:now::bigint)
 from unnest(:article_id::text[], :cluster_id::text[], :place::bigint[], :at::bigint[], :signature::text[],
             :similarity::float8[], :nearest::text[], :duplicate_of::text[])
-     as told (article_id, cluster_id, place, at, signature, similarity, nearest, duplicate_of);
+     as input (article_id, cluster_id, place, at, signature, similarity, nearest, duplicate_of);

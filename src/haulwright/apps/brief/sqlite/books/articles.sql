@@ -2,7 +2,7 @@
 
 -- name: known
 -- Which of these were ever taken in, and as which article.
-select s.hash, s.article_id from told join brief_seen s on s.tenant = :tenant and s.hash = told.hash;
+select s.hash, s.article_id from input join brief_seen s on s.tenant = :tenant and s.hash = input.hash;
 
 -- name: add
 insert into brief_articles (
@@ -16,17 +16,17 @@ returning id;
 
 -- name: remember
 insert into brief_seen (tenant, hash, article_id, seen_at)
-select :tenant, told.hash, told.article_id, :now from told
+select :tenant, input.hash, input.article_id, :now from input
 where true
 on conflict do nothing;
 
 -- name: edit
 -- What says something else than before, and only by the feed that brought it: two feeds do not overwrite each other.
 update brief_articles as a
-set link = told.link, guid = told.guid, title = told.title, text = told.text, author = told.author,
-    published_at = told.published_at, content_hash = told.content_hash, edits = a.edits + 1, updated_at = :now
-from told
-where a.tenant = :tenant and a.id = told.id and a.feed_id = :feed_id and a.content_hash <> told.content_hash
+set link = input.link, guid = input.guid, title = input.title, text = input.text, author = input.author,
+    published_at = input.published_at, content_hash = input.content_hash, edits = a.edits + 1, updated_at = :now
+from input
+where a.tenant = :tenant and a.id = input.id and a.feed_id = :feed_id and a.content_hash <> input.content_hash
 returning id;
 
 -- name: unplaced
@@ -39,7 +39,7 @@ where a.tenant = :tenant and a.placed is not :version
 order by a.at, a.id limit :limit;
 
 -- name: placed
-update brief_articles as a set placed = :version from told where a.tenant = :tenant and a.id = told.article_id;
+update brief_articles as a set placed = :version from input where a.tenant = :tenant and a.id = input.article_id;
 
 -- name: tenants_with_unplaced
 select distinct a.tenant from brief_articles a
@@ -71,8 +71,8 @@ group by l.cluster_id;
 
 -- name: brief
 -- They are in a brief now, shown or not. What another brief took meanwhile does not come back.
-update brief_articles as a set briefed_on = :day, shown = told.shown from told
-where a.tenant = :tenant and a.id = told.article_id and a.briefed_on is null
+update brief_articles as a set briefed_on = :day, shown = input.shown from input
+where a.tenant = :tenant and a.id = input.article_id and a.briefed_on is null
 returning id;
 
 -- name: purgeable
@@ -90,7 +90,7 @@ where a.seen_at < :now - :age_us
   and not exists (select 1 from brief_citations c where c.tenant = a.tenant and c.article_id = a.id);
 
 -- name: purge_links
-delete from brief_links where (tenant, article_id) in (select tenant, id from told) returning article_id;
+delete from brief_links where (tenant, article_id) in (select tenant, id from input) returning article_id;
 
 -- name: purge
-delete from brief_articles where (tenant, id) in (select tenant, id from told) returning id;
+delete from brief_articles where (tenant, id) in (select tenant, id from input) returning id;

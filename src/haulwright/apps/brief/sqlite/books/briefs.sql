@@ -9,7 +9,7 @@ returning day;
 
 -- name: cite
 insert into brief_citations (tenant, day, article_id)
-select :tenant, :day, told.article_id from told
+select :tenant, :day, input.article_id from input
 where true
 on conflict do nothing;
 

@@ -13,6 +13,6 @@ order by place limit :limit;
 -- name: add
 insert into brief_links (
     tenant, version, article_id, cluster_id, place, at, signature, similarity, nearest, duplicate_of, placed_at)
-select :tenant, :version, told.article_id, told.cluster_id, told.place, told.at, told.signature, told.similarity,
-       told.nearest, told.duplicate_of, :now
-from told;
+select :tenant, :version, input.article_id, input.cluster_id, input.place, input.at, input.signature, input.similarity,
+       input.nearest, input.duplicate_of, :now
+from input;

@@ -5,15 +5,15 @@
 insert into documents_artifacts as a (
     tenant, key, work_id, artifact_id, canonical_url, shown_url, canon_version, url, name, title, expected_sha256,
     expected_bytes, expected_kind, manifest, planned_at, updated_at)
-select :tenant, told.key, told.work_id, told.artifact_id, told.canonical_url, told.shown_url, :canon_version, told.url,
-       told.name, told.title, told.expected_sha256, told.expected_bytes, told.expected_kind, :manifest,
+select :tenant, input.key, input.work_id, input.artifact_id, input.canonical_url, input.shown_url, :canon_version, input.url,
+       input.name, input.title, input.expected_sha256, input.expected_bytes, input.expected_kind, :manifest,
        haulwright_now(:now::bigint), haulwright_now(:now::bigint)
 from unnest(:key::text[], :work_id::text[], :artifact_id::text[], :canonical_url::text[], :shown_url::text[],
             :url::text[], :name::text[], :title::text[], :expected_sha256::text[], :expected_bytes::bigint[],
             :expected_kind::text[])
-     as told (key, work_id, artifact_id, canonical_url, shown_url, url, name, title, expected_sha256, expected_bytes,
+     as input (key, work_id, artifact_id, canonical_url, shown_url, url, name, title, expected_sha256, expected_bytes,
               expected_kind)
-order by told.key
+order by input.key
 on conflict (tenant, key) do update
 set url = excluded.url, expected_sha256 = coalesce(excluded.expected_sha256, a.expected_sha256),
     expected_bytes = coalesce(excluded.expected_bytes, a.expected_bytes),

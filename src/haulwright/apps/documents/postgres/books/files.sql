@@ -54,7 +54,7 @@ select f.tenant, f.sha256, f.key, f.bytes, f.kind, f.source, f.title, f.stored_a
 from documents_files f
 where f.words @@ (
         select string_agg(quote_literal(rtrim(term, '*')) || case when term like '%*' then ':*' else '' end, ' & ')
-        from unnest(:terms::text[]) as told (term))::tsquery
+        from unnest(:terms::text[]) as input (term))::tsquery
   and f.tenant = :tenant and f.missing_at is null
 order by f.stored_at desc, f.sha256 limit :limit;
 

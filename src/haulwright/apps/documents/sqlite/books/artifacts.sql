@@ -5,9 +5,9 @@
 insert into documents_artifacts as a (
     tenant, key, work_id, artifact_id, canonical_url, shown_url, canon_version, url, name, title, expected_sha256,
     expected_bytes, expected_kind, manifest, planned_at, updated_at)
-select :tenant, told.key, told.work_id, told.artifact_id, told.canonical_url, told.shown_url, :canon_version, told.url,
-       told.name, told.title, told.expected_sha256, told.expected_bytes, told.expected_kind, :manifest, :now, :now
-from told where true
+select :tenant, input.key, input.work_id, input.artifact_id, input.canonical_url, input.shown_url, :canon_version, input.url,
+       input.name, input.title, input.expected_sha256, input.expected_bytes, input.expected_kind, :manifest, :now, :now
+from input where true
 on conflict (tenant, key) do update
 set url = excluded.url, expected_sha256 = coalesce(excluded.expected_sha256, a.expected_sha256),
     expected_bytes = coalesce(excluded.expected_bytes, a.expected_bytes),

@@ -6,12 +6,12 @@
 insert into prices_points as p (
     tenant, intake_id, source_id, dedupe_key, key_version, listing_key, external_id, url, title, minor, currency,
     price_type, day, match_strength, parser_version, job_id, first_seen_at, observed_at)
-select :tenant, :intake_id, :source_id, told.dedupe_key, :key_version::int, told.listing_key, told.external_id, told.url,
-       told.title, told.minor, told.currency, told.price_type, told.day, told.match_strength, :parser_version::int,
+select :tenant, :intake_id, :source_id, input.dedupe_key, :key_version::int, input.listing_key, input.external_id, input.url,
+       input.title, input.minor, input.currency, input.price_type, input.day, input.match_strength, :parser_version::int,
        :job_id::uuid, :observed_at::bigint, :observed_at::bigint
 from unnest(
     :dedupe_key::text[], :listing_key::text[], :external_id::text[], :url::text[], :title::text[], :minor::bigint[],
-    :currency::text[], :price_type::text[], :day::text[], :match_strength::int[]) as told (
+    :currency::text[], :price_type::text[], :day::text[], :match_strength::int[]) as input (
     dedupe_key, listing_key, external_id, url, title, minor, currency, price_type, day, match_strength)
 on conflict (tenant, intake_id, source_id, dedupe_key) do update
 set key_version = excluded.key_version, listing_key = excluded.listing_key, external_id = excluded.external_id,
@@ -38,9 +38,9 @@ delete from prices_quarantine where tenant = :tenant and intake_id = :intake_id 
 
 -- name: quarantine
 insert into prices_quarantine (tenant, intake_id, source_id, page, place, job_id, reason, excerpt, created_at)
-select :tenant, :intake_id, :source_id, told.page, told.place, :job_id::uuid, told.reason, told.excerpt,
+select :tenant, :intake_id, :source_id, input.page, input.place, :job_id::uuid, input.reason, input.excerpt,
        haulwright_now(:now::bigint)
-from unnest(:page::int[], :place::int[], :reason::text[], :excerpt::text[]) as told (page, place, reason, excerpt);
+from unnest(:page::int[], :place::int[], :reason::text[], :excerpt::text[]) as input (page, place, reason, excerpt);
 
 -- name: quarantined
 select source_id, page, place, reason, excerpt

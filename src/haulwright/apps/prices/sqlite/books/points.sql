@@ -6,10 +6,10 @@
 insert into prices_points as p (
     tenant, intake_id, source_id, dedupe_key, key_version, listing_key, external_id, url, title, minor, currency,
     price_type, day, match_strength, parser_version, job_id, first_seen_at, observed_at)
-select :tenant, :intake_id, :source_id, told.dedupe_key, :key_version, told.listing_key, told.external_id, told.url,
-       told.title, told.minor, told.currency, told.price_type, told.day, told.match_strength, :parser_version, :job_id,
+select :tenant, :intake_id, :source_id, input.dedupe_key, :key_version, input.listing_key, input.external_id, input.url,
+       input.title, input.minor, input.currency, input.price_type, input.day, input.match_strength, :parser_version, :job_id,
        :observed_at, :observed_at
-from told where true
+from input where true
 on conflict (tenant, intake_id, source_id, dedupe_key) do update
 set key_version = excluded.key_version, listing_key = excluded.listing_key, external_id = excluded.external_id,
     url = excluded.url, title = excluded.title, minor = excluded.minor, match_strength = excluded.match_strength,
@@ -35,7 +35,7 @@ delete from prices_quarantine where tenant = :tenant and intake_id = :intake_id 
 
 -- name: quarantine
 insert into prices_quarantine (tenant, intake_id, source_id, page, place, job_id, reason, excerpt, created_at)
-select :tenant, :intake_id, :source_id, told.page, told.place, :job_id, told.reason, told.excerpt, :now from told;
+select :tenant, :intake_id, :source_id, input.page, input.place, :job_id, input.reason, input.excerpt, :now from input;
 
 -- name: quarantined
 select source_id, page, place, reason, excerpt

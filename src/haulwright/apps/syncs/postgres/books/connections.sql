@@ -51,8 +51,8 @@ update syncs_connections c
 set due_at = c.interval_us + case when haulwright_now(:now::bigint) - c.due_at between 0 and :late_us::bigint then c.due_at
                                   else haulwright_now(:now::bigint) - mod(haulwright_now(:now::bigint), 60000000) end,
     updated_at = haulwright_now(:now::bigint)
-from unnest(:tenant::text[], :connector_id::text[]) as told (tenant, connector_id)
-where c.tenant = told.tenant and c.connector_id = told.connector_id;
+from unnest(:tenant::text[], :connector_id::text[]) as input (tenant, connector_id)
+where c.tenant = input.tenant and c.connector_id = input.connector_id;
 
 -- name: triggered
 update syncs_connections

@@ -31,19 +31,19 @@ group by credential, workspace_id order by credential, workspace_id limit :limit
 -- name: saw
 -- What a look at Airbyte found. What is settled stays as it was settled.
 update syncs_runs r
-set status = told.status, records = told.records, bytes = told.bytes, duration_seconds = told.duration_seconds,
-    ended_at = case when told.is_over then coalesce(r.ended_at, haulwright_now(:now::bigint)) else r.ended_at end
+set status = input.status, records = input.records, bytes = input.bytes, duration_seconds = input.duration_seconds,
+    ended_at = case when input.is_over then coalesce(r.ended_at, haulwright_now(:now::bigint)) else r.ended_at end
 from unnest(:tenant::text[], :job_key::text[], :round::int[], :status::text[], :records::bigint[], :bytes::bigint[],
             :duration_seconds::float8[], :is_over::bool[])
-     as told (tenant, job_key, round, status, records, bytes, duration_seconds, is_over)
-where r.tenant = told.tenant and r.job_key = told.job_key and r.round = told.round and r.settled_at is null;
+     as input (tenant, job_key, round, status, records, bytes, duration_seconds, is_over)
+where r.tenant = input.tenant and r.job_key = input.job_key and r.round = input.round and r.settled_at is null;
 
 -- name: settle
 -- The job of a run has drawn its conclusion.
 update syncs_runs r
 set settled_at = haulwright_now(:now::bigint), ended_at = coalesce(r.ended_at, haulwright_now(:now::bigint))
-from unnest(:tenant::text[], :job_key::text[], :round::int[]) as told (tenant, job_key, round)
-where r.tenant = told.tenant and r.job_key = told.job_key and r.round = told.round and r.settled_at is null;
+from unnest(:tenant::text[], :job_key::text[], :round::int[]) as input (tenant, job_key, round)
+where r.tenant = input.tenant and r.job_key = input.job_key and r.round = input.round and r.settled_at is null;
 
 -- name: hand_over
 -- The successor of a dead letter waits for the run now.

@@ -48,7 +48,7 @@ order by c.due_at, c.tenant, c.connector_id limit :limit;
 update syncs_connections
 set due_at = interval_us + case when :now - due_at between 0 and :late_us then due_at else :now - :now % 60000000 end,
     updated_at = :now
-where (tenant, connector_id) in (select tenant, connector_id from told);
+where (tenant, connector_id) in (select tenant, connector_id from input);
 
 -- name: triggered
 update syncs_connections

@@ -30,17 +30,17 @@ group by credential, workspace_id order by credential, workspace_id limit :limit
 -- name: saw
 -- What a look at Airbyte found. What is settled stays as it was settled.
 update syncs_runs as r
-set status = told.status, records = told.records, bytes = told.bytes, duration_seconds = told.duration_seconds,
-    ended_at = case when told.is_over then coalesce(r.ended_at, :now) else r.ended_at end
-from told
-where r.tenant = told.tenant and r.job_key = told.job_key and r.round = told.round and r.settled_at is null;
+set status = input.status, records = input.records, bytes = input.bytes, duration_seconds = input.duration_seconds,
+    ended_at = case when input.is_over then coalesce(r.ended_at, :now) else r.ended_at end
+from input
+where r.tenant = input.tenant and r.job_key = input.job_key and r.round = input.round and r.settled_at is null;
 
 -- name: settle
 -- The job of a run has drawn its conclusion.
 update syncs_runs as r
 set settled_at = :now, ended_at = coalesce(r.ended_at, :now)
-from told
-where r.tenant = told.tenant and r.job_key = told.job_key and r.round = told.round and r.settled_at is null;
+from input
+where r.tenant = input.tenant and r.job_key = input.job_key and r.round = input.round and r.settled_at is null;
 
 -- name: hand_over
 -- The successor of a dead letter waits for the run now.
