@@ -8,7 +8,7 @@ import math
 import pytest
 
 from haulwright import Context, Haulwright, Permanent, Principal, Retry, Tx
-from haulwright.engine.stages import DOCUMENTS
+from haulwright.apps.documents.stages import DOCUMENT_STAGES
 from haulwright.errors import IllegalStage, InvalidPayload
 
 app = Haulwright()
@@ -18,21 +18,21 @@ reached: list[str] = []
 
 @app.task(retry=Retry(4, base="1 min", jitter=0))
 def fetch(ctx: Context, stages: list[str], *, give_up: bool = False) -> None:
-    reached.extend(ctx.stage(stage, DOCUMENTS) for stage in stages)
+    reached.extend(ctx.stage(stage, DOCUMENT_STAGES) for stage in stages)
     if give_up and ctx.job.requeued_from is None:
         raise Permanent("enough")
 
 
 @app.task(retry=Retry(4, base="1 min", jitter=0))
 async def afetch(ctx: Context) -> str:
-    await ctx.astage("HEAD_DONE", DOCUMENTS)
+    await ctx.astage("HEAD_DONE", DOCUMENT_STAGES)
     await ctx.aprogress(1, 3, "head")
     await ctx.acommit("stream", stream)
-    return await ctx.astage("FINALIZED", DOCUMENTS)
+    return await ctx.astage("FINALIZED", DOCUMENT_STAGES)
 
 
 def stream(tx: Tx) -> str:
-    return tx.stage("STREAMING", DOCUMENTS)
+    return tx.stage("STREAMING", DOCUMENT_STAGES)
 
 
 @app.task(retry=Retry(1))

@@ -7,9 +7,9 @@ from contextlib import suppress
 
 import pytest
 
+from haulwright.apps.documents.stages import DOCUMENT_STAGES
 from haulwright.engine.outcome import Done
 from haulwright.engine.payload import EFFECT_LIMIT_BYTES
-from haulwright.engine.stages import DOCUMENTS
 from haulwright.engine.transitions import State
 from haulwright.errors import EffectMismatch, LeaseLost
 from tests.stores.scenes import claim, claim_one, commit, count, fail, lose, new_job, race, settlement
@@ -77,7 +77,7 @@ def test_a_commit_may_settle_its_job_in_the_same_transaction(store, lease, save)
 def test_what_is_written_with_a_settlement_is_gone_without_it(store, lease, save):
     def work(connection):
         store.effects.commit_on(connection, lease, "key", "save", save)
-        store.effects.move_on(connection, lease, DOCUMENTS, "HEAD_DONE")
+        store.effects.move_on(connection, lease, DOCUMENT_STAGES, "HEAD_DONE")
         store.jobs.enqueue_on(connection, [new_job()])
         store.leases.settle_on(connection, [settlement(lease, Done())])
         raise KeyError("after all")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from haulwright.apps.documents.stages import DOCUMENT_STAGES
 from haulwright.clock import SECOND
 from haulwright.engine.outcome import Bury, Cancel, Done, RetryLater, Skip, Snooze
 from haulwright.engine.settlement import RELEASE, Settlement
-from haulwright.engine.stages import DOCUMENTS
 from haulwright.engine.transitions import State
 from haulwright.errors import LeaseLost
 from haulwright.stores.job_rows import Requeue
@@ -89,7 +89,7 @@ def test_a_stale_worker_cannot_report_progress(store, stale):
         lambda effects, lease: effects.under(
             lease, "commit", lambda c: effects.commit_on(c, lease, "key", "save", lambda _: "1")
         ),
-        lambda effects, lease: effects.move(lease, DOCUMENTS, "HEAD_DONE"),
+        lambda effects, lease: effects.move(lease, DOCUMENT_STAGES, "HEAD_DONE"),
     ],
     ids=["begin", "settle", "mark_unknown", "forget", "commit", "stage"],
 )
@@ -218,7 +218,7 @@ def test_a_fence_may_grow_beyond_32_bits(store, worker, make_job):
     assert lease.fence == 2**40 + 1
     assert store.leases.renew([lease]).lost == frozenset()
     assert commit(store, lease, "key", "save", lambda _: "1") == (True, "1")
-    assert store.effects.move(lease, DOCUMENTS, "HEAD_DONE") == "HEAD_DONE"
+    assert store.effects.move(lease, DOCUMENT_STAGES, "HEAD_DONE") == "HEAD_DONE"
     assert settle(store, lease)
     assert store.events.of_job(lease.id)[-1].fence == 2**40 + 1
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from haulwright import events
+from haulwright.apps.documents.stages import DOCUMENT_STAGES
 from haulwright.engine.outcome import Bury
-from haulwright.engine.stages import DOCUMENTS
 from haulwright.engine.transitions import State
 from haulwright.errors import NotFound
 from haulwright.stores.job_rows import Requeue
@@ -20,7 +20,7 @@ def finish(store, worker, outcome=None, **words):
     for key, result in ((f"{lease.id}-small", "1"), (f"{lease.id}-large", '"' + "x" * 70_000 + '"')):
         store.effects.begin(lease, key, "fetch")
         store.effects.settle(lease, key, result)
-    store.effects.move(lease, DOCUMENTS, "HEAD_DONE")
+    store.effects.move(lease, DOCUMENT_STAGES, "HEAD_DONE")
     settle(store, lease, outcome)
     return lease
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from haulwright.apps.documents.stages import DOCUMENT_STAGES
 from haulwright.engine.outcome import Bury
-from haulwright.engine.stages import DOCUMENTS
 from haulwright.errors import IllegalStage
 from haulwright.stores.job_rows import Requeue
 from tests.stores.scenes import BOOM, claim_one, lose, new_job, rows, settle
 
 
 def move(store, lease, *stages):
-    return [store.effects.move(lease, DOCUMENTS, stage) for stage in stages]
+    return [store.effects.move(lease, DOCUMENT_STAGES, stage) for stage in stages]
 
 
 @pytest.mark.proves("SM-04")

@@ -128,19 +128,3 @@ def _in_order(machine: str, before: Mapping[str, set[str]]) -> tuple[str, ...]:
     except CycleError as error:
         circle = " -> ".join(error.args[1])
         raise InvalidValue(f"Stage machine {machine!r}", circle, "goes in a circle") from None
-
-
-DOCUMENTS: Final = StageMachine(
-    "documents",
-    start="PLANNED",
-    moves={
-        "PLANNED": {"HEAD_DONE", "SKIPPED_DUPLICATE"},
-        "HEAD_DONE": {"RESUME_OK", "STREAMING", "SKIPPED_DUPLICATE"},
-        "RESUME_OK": {"STREAMING", "SKIPPED_DUPLICATE"},
-        "STREAMING": {"FINALIZED", "SKIPPED_DUPLICATE"},
-        "FINALIZED": {"INDEXED", "DEDUPED", "SKIPPED_DUPLICATE"},
-    },
-    final={"INDEXED", "DEDUPED", "SKIPPED_DUPLICATE"},
-    failed="FAILED",
-)
-"""From a planned address to an indexed file. There is no stage for being leased: a lease is no progress."""

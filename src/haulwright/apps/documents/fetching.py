@@ -20,10 +20,10 @@ from haulwright.apps.documents.identity import bare_url
 from haulwright.apps.documents.indexing import put_into_index
 from haulwright.apps.documents.kinds import check_kind
 from haulwright.apps.documents.reading import Reading, read_text
+from haulwright.apps.documents.stages import DOCUMENT_STAGES
 from haulwright.client.context import Context
 from haulwright.client.transaction import Tx
 from haulwright.engine.outcome import Skip
-from haulwright.engine.stages import DOCUMENTS
 from haulwright.errors import HaulwrightError
 from haulwright.sources.download import adownload, alook, orphans
 from haulwright.sources.download.errors import disk_errors
@@ -118,10 +118,10 @@ class Fetch:
         """Ask, then stream: what arrives is in the staging, whole and verified."""
         async with self._documents.hosts.open(wanted.url) as http:
             head = await ctx.aeffect("HEAD", _look, http, wanted.url, key="HEAD")
-            await ctx.astage("HEAD_DONE", DOCUMENTS)
+            await ctx.astage("HEAD_DONE", DOCUMENT_STAGES)
             if head.resumable:
-                await ctx.astage("RESUME_OK", DOCUMENTS)
-            await ctx.astage("STREAMING", DOCUMENTS)
+                await ctx.astage("RESUME_OK", DOCUMENT_STAGES)
+            await ctx.astage("STREAMING", DOCUMENT_STAGES)
             has = partial(self._folders.has_anywhere, wanted.tenant)
             return await ctx.aeffect(
                 "STREAM", self._stream, ctx, http, wanted, head, key="STREAM", verify=lambda came: has(came.sha256)
@@ -202,19 +202,19 @@ class Fetch:
         words = {"source": bare_url(wanted.url), "title": wanted.title or wanted.name}
         ((first,),) = self._documents.tables.on(tx).run("files.put", **row, **words)
         if first == wanted.key:
-            tx.stage("FINALIZED", DOCUMENTS)
+            tx.stage("FINALIZED", DOCUMENT_STAGES)
         else:
             self._write_duplicate(tx, wanted, came.sha256, first)
         return Filed(came.sha256, kind, first)
 
     def _write_duplicate(self, tx: Tx, wanted: Artifact, sha256: str, first: str) -> None:
-        tx.stage("SKIPPED_DUPLICATE", DOCUMENTS)
+        tx.stage("SKIPPED_DUPLICATE", DOCUMENT_STAGES)
         self._end(tx, wanted, sha256, "SKIPPED_DUPLICATE", first)
 
     def _write_indexed(self, tx: Tx, wanted: Artifact, came: Came, filed: Filed, read: Reading) -> StoredFile:
         """Put the file into the index; one that says the same as another is not found twice."""
         made = put_into_index(self._documents.tables.on(tx), wanted, filed.sha256, read)
-        tx.stage(made.outcome, DOCUMENTS)
+        tx.stage(made.outcome, DOCUMENT_STAGES)
         self._end(tx, wanted, filed.sha256, made.outcome, made.first)
         return StoredFile(filed.sha256, came.bytes, filed.kind, made.title, made.outcome, made.same_as)
 

@@ -10,11 +10,11 @@ from typing import Any, Final
 from haulwright.apps.documents.compat.idempotency import remember
 from haulwright.apps.documents.compat.session import QUEUE, TASK, entry, held, hold, let_go, rows, transaction
 from haulwright.apps.documents.retry import FETCH_RETRY
+from haulwright.apps.documents.stages import DOCUMENT_STAGES
 from haulwright.clock import SECOND
 from haulwright.engine.job import Lease
 from haulwright.engine.outcome import Failure, RetryLater
 from haulwright.engine.settlement import RELEASE, Finish, PutBack, Settlement, Step, resolve
-from haulwright.engine.stages import DOCUMENTS
 from haulwright.engine.transitions import State
 from haulwright.runtime.identity import this_process
 from haulwright.stores.books import book
@@ -71,10 +71,10 @@ def release_lease(conn: sqlite3.Connection, job_id: str, owner: str) -> bool:
     if lease is None:
         return False
     with transaction(conn) as store:
-        stage = store.effects.stage(lease.tenant, lease.job_key) or DOCUMENTS.start
+        stage = store.effects.stage(lease.tenant, lease.job_key) or DOCUMENT_STAGES.start
         step = _step(stage, lease)
         accepted = bool(store.leases.settle([Settlement(lease, step)], owner))
-        if accepted and stage == DOCUMENTS.failed:
+        if accepted and stage == DOCUMENT_STAGES.failed:
             _begin_again(store, lease)
         if accepted and stage in _ENDINGS:
             conn.execute(entry("end"), {"tenant": lease.tenant, "key": _artifact(lease), "outcome": stage})
@@ -110,7 +110,7 @@ def _artifact(lease: Lease) -> str:
 
 def _step(stage: str, lease: Lease) -> Step:
     """What the stage of a document means for its job."""
-    if stage == DOCUMENTS.failed:
+    if stage == DOCUMENT_STAGES.failed:
         return resolve(RetryLater(_FAILED), lease, FETCH_RETRY, random.random)
     return _ENDINGS.get(stage, RELEASE)
 
@@ -122,7 +122,7 @@ def _begin_again(store: Store, lease: Lease) -> None:
 
     def work(connection: Any) -> None:
         ((generation, *_),) = connection.run(effects["stage"], named)
-        fresh = {"generation": generation + 1, "machine": DOCUMENTS.name, "stage": DOCUMENTS.start}
+        fresh = {"generation": generation + 1, "machine": DOCUMENT_STAGES.name, "stage": DOCUMENT_STAGES.start}
         whose = {"job_id": lease.id, "fence": lease.fence, "now": store.now()}
         connection.run(effects["put_stage"], named | fresh | whose)
 

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import Final
 
 from haulwright.apps.documents.compat.session import entry, required, rows, transaction
-from haulwright.engine.stages import DOCUMENTS
+from haulwright.apps.documents.stages import DOCUMENT_STAGES
 from haulwright.errors import IllegalStage, LeaseLost, NotFound
 from haulwright.stores.connection import Connection
 
@@ -29,18 +29,18 @@ def advance_state(conn: sqlite3.Connection, job_id: str, to_state: str, allowed_
     It can fail from every state that is not final, whatever `allowed_from` says.
     """
     lease = required(conn, job_id, "stage")
-    to = DOCUMENTS.start if to_state == LEASED else to_state
+    to = DOCUMENT_STAGES.start if to_state == LEASED else to_state
     with transaction(conn) as store:
 
         def work(connection: Connection) -> None:
             if not store.leases.hold(connection, lease):
                 raise LeaseLost(lease.id, lease.fence, "stage")
-            stage = store.effects.stage(lease.tenant, lease.job_key) or DOCUMENTS.start
-            shown = LEASED if stage == DOCUMENTS.start else stage
-            if DOCUMENTS.reached(stage, to):
+            stage = store.effects.stage(lease.tenant, lease.job_key) or DOCUMENT_STAGES.start
+            shown = LEASED if stage == DOCUMENT_STAGES.start else stage
+            if DOCUMENT_STAGES.reached(stage, to):
                 return
-            if to != DOCUMENTS.failed and shown not in allowed_from:
-                raise IllegalStage(DOCUMENTS.name, shown, to)
-            store.effects.move_on(connection, lease, DOCUMENTS, to)
+            if to != DOCUMENT_STAGES.failed and shown not in allowed_from:
+                raise IllegalStage(DOCUMENT_STAGES.name, shown, to)
+            store.effects.move_on(connection, lease, DOCUMENT_STAGES, to)
 
         store.database.transact(work)
