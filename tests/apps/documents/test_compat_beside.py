@@ -27,7 +27,7 @@ def test_a_job_of_another_kind_is_left_to_others_and_keeps_nobody_waiting(conn, 
 
 def test_a_repair_that_is_requeued_is_leased_and_ends_the_document(conn, clock, engine, job_id):
     finish(conn, "INDEXED")
-    repairing = Reconciler(engine, engine.tables.transact)
+    repairing = Reconciler(engine.reconcile_scope, engine.tables.transact)
     engine.tables.transact(lambda writing: repairing._enqueue(writing, "default", doc.job_key(**WORK)))
     for _ in range(5):
         repair_id = finish(conn, "FAILED")

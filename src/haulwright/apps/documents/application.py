@@ -17,7 +17,7 @@ from haulwright.apps.documents.hosts import LONGEST, Hosts
 from haulwright.apps.documents.indexing import SearchIndex
 from haulwright.apps.documents.manifest import Item, ManifestLine, read_manifest
 from haulwright.apps.documents.planning import Imported, PlannedArtifact, Planning
-from haulwright.apps.documents.reconciling import Reconciler, Reconciling
+from haulwright.apps.documents.reconciling import Reconciler, ReconcileScope, Reconciling
 from haulwright.apps.documents.report import ReconcileReport
 from haulwright.apps.documents.retry import FETCH_RETRY
 from haulwright.apps.documents.settings import DocumentSettings
@@ -51,23 +51,25 @@ class Documents(Application):
         self.folders = Folders(self.figures.folder, self.figures.staging)
         self.hosts = Hosts(app, self.figures)
         self.artifacts = Artifacts(self.tables)
-        self._planning = Planning(self)
         self._declare_tasks()
+        self._planning = Planning(self.tables, self.fetch_task)
 
     def _declare_tasks(self) -> None:
         declare, figures = self.app.task, self.figures
+        stores = (self.tables, self.artifacts, self.folders)
         self.fetch_task = declare(
             name="documents.fetch", queue=QUEUE, retry=replace(FETCH_RETRY, attempts=figures.attempts),
             lease=figures.lease_seconds, timeout=LONGEST, event_fields=("artifact", "sha256", "bytes"),
-        )(Fetch(self).run)  # fmt: skip
+        )(Fetch(*stores, self.hosts, figures).run)  # fmt: skip
         self.index_task = declare(name="documents.index", queue=UPKEEP, unique=("sha256",), retry=3, timeout="10 min")(
-            SearchIndex(self).run
+            SearchIndex(*stores, figures).run
         )
+        self.reconcile_scope = ReconcileScope(*stores, self.fetch_task, self.index_task, figures.stale_part_seconds)
         self.reconcile_task = declare(
             name="documents.reconcile", queue=UPKEEP, priority=10, unique=True, retry=3, timeout="1 h"
-        )(Reconciling(self).run)
+        )(Reconciling(self.reconcile_scope).run)
         self.watch_task = declare(name="documents.watch", queue=UPKEEP, priority=20, retry=3, timeout="1 min")(
-            FolderWatch(self).run
+            FolderWatch(self.tables, self.reconcile_task, figures.reconcile_seconds).run
         )
         self.app.schedule("documents", figures.cron, self.watch_task)
         self.app.at_start(self.reconcile_task)
@@ -141,4 +143,6 @@ class Documents(Application):
     @verb("documents.reconcile")
     def reconcile(self, principal: Principal, *, dry_run: bool = False, deep: bool = False) -> ReconcileReport:
         """Bring the database and the folders to agree, and say what did not; `deep` reads every file to its end."""
-        return Reconciler(self, self.tables.transact, dry_run=dry_run, deep=deep).run(actor=principal.actor)
+        return Reconciler(self.reconcile_scope, self.tables.transact, dry_run=dry_run, deep=deep).run(
+            actor=principal.actor
+        )

@@ -30,7 +30,11 @@ from haulwright.sources.download.errors import disk_errors
 from haulwright.sources.http import Http
 
 if TYPE_CHECKING:
-    from haulwright.apps.documents.application import Documents
+    from haulwright.application.tables import Tables
+    from haulwright.apps.documents.artifacts import Artifacts
+    from haulwright.apps.documents.folders import Folders
+    from haulwright.apps.documents.hosts import Hosts
+    from haulwright.apps.documents.settings import DocumentSettings
 
 LOOK_SECONDS: Final = 2.0
 """How often a download says how far it is."""
@@ -82,9 +86,14 @@ class StoredFile:
 class Fetch:
     """The task `documents.fetch`."""
 
-    def __init__(self, documents: Documents) -> None:
-        self._documents = documents
-        self._folders = documents.folders
+    def __init__(
+        self, tables: Tables, artifacts: Artifacts, folders: Folders, hosts: Hosts, figures: DocumentSettings
+    ) -> None:
+        self._tables = tables
+        self._artifacts = artifacts
+        self._folders = folders
+        self._hosts = hosts
+        self._figures = figures
 
     async def run(self, ctx: Context, artifact: str) -> StoredFile | Skip:
         """Bring one artefact into the store, or find that its content is there already."""
@@ -98,25 +107,25 @@ class Fetch:
         if filed.first != wanted.key:
             return _skip(filed.first)
         place = self._folders.place(wanted.tenant, filed.sha256)
-        read = await read_text(place, filed.kind, self._documents.figures)
+        read = await read_text(place, filed.kind, self._figures)
         return await ctx.acommit("INDEX", self._write_indexed, wanted, came, filed, read, settle=True)
 
     def _begin(self, ctx: Context, artifact: str) -> Artifact:
         self._folders.prepare()
-        return self._documents.artifacts.get(ctx.job.tenant, artifact)
+        return self._artifacts.get(ctx.job.tenant, artifact)
 
     def _known_already(self, wanted: Artifact) -> str | None:
         """The artefact that brought this content before, where the manifest says what the content is."""
         if wanted.expected_sha256 is None:
             return None
-        known = self._documents.artifacts.file(wanted.tenant, wanted.expected_sha256)
+        known = self._artifacts.file(wanted.tenant, wanted.expected_sha256)
         if known is None or known.missing_at is not None or known.key == wanted.key:
             return None
         return known.key if self._folders.has(wanted.tenant, known.sha256) else None
 
     async def _bring(self, ctx: Context, wanted: Artifact) -> Came:
         """Ask, then stream: what arrives is in the staging, whole and verified."""
-        async with self._documents.hosts.open(wanted.url) as http:
+        async with self._hosts.open(wanted.url) as http:
             head = await ctx.aeffect("HEAD", _look, http, wanted.url, key="HEAD")
             await ctx.astage("HEAD_DONE", DOCUMENT_STAGES)
             if head.resumable:
@@ -137,7 +146,7 @@ class Fetch:
                 owner=(ctx.job.id, ctx.job.fence),
                 expected_sha256=wanted.expected_sha256,
                 expected_bytes=wanted.expected_bytes,
-                limits=self._documents.hosts.limits,
+                limits=self._hosts.limits,
             )
         return Came("OK", done.sha256, done.bytes, done.resumed_from)
 
@@ -200,7 +209,7 @@ class Fetch:
     def _write_filed(self, tx: Tx, wanted: Artifact, came: Came, kind: str) -> Filed:
         row = {"tenant": wanted.tenant, "sha256": came.sha256, "key": wanted.key, "bytes": came.bytes, "kind": kind}
         words = {"source": bare_url(wanted.url), "title": wanted.title or wanted.name}
-        ((first,),) = self._documents.tables.on(tx).run("files.put", **row, **words)
+        ((first,),) = self._tables.on(tx).run("files.put", **row, **words)
         if first == wanted.key:
             tx.stage("FINALIZED", DOCUMENT_STAGES)
         else:
@@ -213,13 +222,13 @@ class Fetch:
 
     def _write_indexed(self, tx: Tx, wanted: Artifact, came: Came, filed: Filed, read: Reading) -> StoredFile:
         """Put the file into the index; one that says the same as another is not found twice."""
-        made = put_into_index(self._documents.tables.on(tx), wanted, filed.sha256, read)
+        made = put_into_index(self._tables.on(tx), wanted, filed.sha256, read)
         tx.stage(made.outcome, DOCUMENT_STAGES)
         self._end(tx, wanted, filed.sha256, made.outcome, made.first)
         return StoredFile(filed.sha256, came.bytes, filed.kind, made.title, made.outcome, made.same_as)
 
     def _end(self, tx: Tx, wanted: Artifact, sha256: str, outcome: str, duplicate_of: str | None) -> None:
-        writing, whose = self._documents.tables.on(tx), {"tenant": wanted.tenant, "key": wanted.key}
+        writing, whose = self._tables.on(tx), {"tenant": wanted.tenant, "key": wanted.key}
         writing.run("artifacts.end", **whose, sha256=sha256, outcome=outcome, duplicate_of=duplicate_of)
         writing.run("files.forget_lost", **whose, sha256=sha256)
 

@@ -15,8 +15,10 @@ from haulwright.engine.keys import digest
 from haulwright.engine.outcome import Skip
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Writing
-    from haulwright.apps.documents.application import Documents
+    from haulwright.application.tables import Tables, Writing
+    from haulwright.apps.documents.artifacts import Artifacts
+    from haulwright.apps.documents.folders import Folders
+    from haulwright.apps.documents.settings import DocumentSettings
 
 SHORTEST_TEXT_CHARS: Final = 200
 """Shorter texts are the same by accident."""
@@ -37,24 +39,27 @@ class Indexed:
 class SearchIndex:
     """The task `documents.index`: for a file that documents point to and whose own job ended before it was indexed."""
 
-    def __init__(self, documents: Documents) -> None:
-        self._documents = documents
+    def __init__(self, tables: Tables, artifacts: Artifacts, folders: Folders, figures: DocumentSettings) -> None:
+        self._tables = tables
+        self._artifacts = artifacts
+        self._folders = folders
+        self._figures = figures
 
     async def run(self, ctx: Context, sha256: str) -> Indexed | Skip:
         """Read one file that is in its place, and have it found."""
         tenant = ctx.job.tenant
-        file = await asyncio.to_thread(self._documents.artifacts.file, tenant, sha256)
+        file = await asyncio.to_thread(self._artifacts.file, tenant, sha256)
         if file is None or file.indexed_at is not None:
             return Skip("there is nothing to index any more")
-        place = self._documents.folders.place(tenant, sha256)
+        place = self._folders.place(tenant, sha256)
         if not await asyncio.to_thread(place.is_file):
             return Skip("the file is not in its place")
-        wanted = await asyncio.to_thread(self._documents.artifacts.get, tenant, file.key)
-        read = await read_text(place, file.kind, self._documents.figures)
+        wanted = await asyncio.to_thread(self._artifacts.get, tenant, file.key)
+        read = await read_text(place, file.kind, self._figures)
         return await ctx.acommit("INDEX", self._write, wanted, file, read, settle=True)
 
     def _write(self, tx: Tx, wanted: Artifact, file: File, read: Reading) -> Indexed:
-        writing = self._documents.tables.on(tx)
+        writing = self._tables.on(tx)
         made = put_into_index(writing, wanted, file.sha256, read)
         whose = {"tenant": wanted.tenant, "key": wanted.key, "sha256": file.sha256}
         writing.run("artifacts.reindexed", **whose, outcome=made.outcome, duplicate_of=made.first)

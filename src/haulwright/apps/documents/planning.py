@@ -13,9 +13,9 @@ from haulwright.events import Event
 from haulwright.sources.tools.urls import CANON_VERSION
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Writing
-    from haulwright.apps.documents.application import Documents
+    from haulwright.application.tables import Tables, Writing
     from haulwright.apps.documents.manifest import Item, ManifestLine
+    from haulwright.client.task import Task
 
 T = TypeVar("T")
 
@@ -53,14 +53,15 @@ class Imported:
 class Planning:
     """Plans artefacts of tenants."""
 
-    def __init__(self, documents: Documents) -> None:
-        self._documents = documents
+    def __init__(self, tables: Tables, fetch_task: Task[[str], Any]) -> None:
+        self._tables = tables
+        self._fetch_task = fetch_task
 
     def plan(self, tenant: str, items: Sequence[Item], *, manifest: str = "") -> list[PlannedArtifact]:
         """One job for each artefact, in the order of the items. Each hundred is on disk whole, or not at all."""
         done: list[PlannedArtifact] = []
         for some in _batched(items, AT_ONCE):
-            done += self._documents.tables.transact(partial(self._plan, tenant=tenant, items=some, manifest=manifest))
+            done += self._tables.transact(partial(self._plan, tenant=tenant, items=some, manifest=manifest))
         return done
 
     def take_in(self, tenant: str, lines: Iterable[ManifestLine], *, manifest: str, actor: str) -> Imported:
@@ -87,8 +88,7 @@ class Planning:
             manifest=manifest,
             canon_version=CANON_VERSION,
         )
-        task = self._documents.fetch_task
-        calls = [task.using(tenant=tenant, job_key=item.key).call(item.key) for item in items]
+        calls = [self._fetch_task.using(tenant=tenant, job_key=item.key).call(item.key) for item in items]
         made = writing.enqueue(*calls)
         return [
             PlannedArtifact(item.key, one.id, one.created, item.shown_url)
@@ -101,7 +101,7 @@ class Planning:
             for line in bad
         ]
         if events:
-            self._documents.tables.transact(lambda writing: writing.tell(*events))
+            self._tables.transact(lambda writing: writing.tell(*events))
 
 
 def _row(item: Item) -> dict[str, Any]:

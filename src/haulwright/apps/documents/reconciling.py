@@ -6,6 +6,7 @@ Nothing that was filed is ever deleted: a file that belongs nowhere is set aside
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, KeysView
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -29,9 +30,10 @@ from haulwright.sources.download.disk import holds
 from haulwright.sources.download.parts import forget
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Writing
-    from haulwright.apps.documents.application import Documents
-    from haulwright.client.task import Call
+    from haulwright.application.tables import Tables, Writing
+    from haulwright.apps.documents.artifacts import Artifacts
+    from haulwright.apps.documents.folders import Folders
+    from haulwright.client.task import Call, Task
 
 Transact = Callable[[Callable[["Writing"], Any]], Any]
 """How a repair is written: in a transaction of its own, or under the fence of a run."""
@@ -44,11 +46,23 @@ REAP_LIMIT: Final = 100
 REAP_ROUNDS: Final = 1_000
 
 
+@dataclass(frozen=True, slots=True)
+class ReconcileScope:
+    """What is compared, and the tasks that repair it."""
+
+    tables: Tables
+    artifacts: Artifacts
+    folders: Folders
+    fetch_task: Task[[str], Any]
+    index_task: Task[[str], Any]
+    stale_part_seconds: float
+
+
 class Reconciling:
     """The task `documents.reconcile`."""
 
-    def __init__(self, documents: Documents) -> None:
-        self._documents = documents
+    def __init__(self, scope: ReconcileScope) -> None:
+        self._scope = scope
 
     def run(self, ctx: Context) -> dict[str, Any]:
         """Reconcile once, every repair under the fence of this run. The result is for every eye: it only counts."""
@@ -56,11 +70,11 @@ class Reconciling:
 
         def fenced(work: Callable[[Writing], Any]) -> Any:
             def on(tx: Tx) -> Any:
-                return work(self._documents.tables.on(tx))
+                return work(self._scope.tables.on(tx))
 
             return ctx.commit(f"repair:{ctx.job.fence}:{next(steps)}", on)
 
-        return Reconciler(self._documents, fenced, cautious=True, check=ctx.check).run(actor=ctx.worker).summary()
+        return Reconciler(self._scope, fenced, cautious=True, check=ctx.check).run(actor=ctx.worker).summary()
 
 
 class Reconciler:
@@ -68,7 +82,7 @@ class Reconciler:
 
     def __init__(  # noqa: PLR0913 - how careful it is, each with a name
         self,
-        documents: Documents,
+        scope: ReconcileScope,
         transact: Transact,
         *,
         dry_run: bool = False,
@@ -76,9 +90,12 @@ class Reconciler:
         cautious: bool = False,
         check: Callable[[], None] = lambda: None,
     ) -> None:
-        self._documents = documents
-        self._folders = documents.folders
-        self._tables = documents.tables
+        self._tables = scope.tables
+        self._artifacts = scope.artifacts
+        self._folders = scope.folders
+        self._fetch_task = scope.fetch_task
+        self._index_task = scope.index_task
+        self._stale_seconds = scope.stale_part_seconds
         self._transact = transact
         self._dry_run = dry_run
         self._deep = deep
@@ -86,7 +103,6 @@ class Reconciler:
         """Where a tenant has no file at all any more, its disk is probably not there: a person has to say so first."""
         self._check = check
         """Raises where this run may not go on."""
-        self._stale_seconds = documents.figures.stale_part_seconds
         self._report = ReconcileReport(dry_run)
 
     def run(self, *, actor: str) -> ReconcileReport:
@@ -119,7 +135,7 @@ class Reconciler:
 
     def _taken_back(self, stale: KeysView[LeaseKey]) -> list[LeaseKey]:
         """Those of these leases that nobody renewed meanwhile: while the database stood still, nobody could."""
-        leases = self._documents.app.store.leases
+        leases = self._tables.app.store.leases
         taken: list[LeaseKey] = []
         for _ in range(REAP_ROUNDS):
             batch = leases.reap(REAP_LIMIT, believe=lambda keys: stale & set(keys))
@@ -138,7 +154,7 @@ class Reconciler:
         """Remove what was left behind on the way: parts that no job goes on with, and files that no job will file."""
         folder = self._folders.staging(tenant)
         for part in orphans(folder, idle_seconds=self._stale_seconds):
-            if not self._documents.artifacts.is_active(part.job_key):
+            if not self._artifacts.is_active(part.job_key):
                 if not self._dry_run:
                     forget(part.path)
                 self._tell("orphan_part", tenant, str(part.path), "removed")
@@ -152,7 +168,7 @@ class Reconciler:
         """Compare the files on record with those in their place, in the order of their hashes."""
         folder = self._folders.root / tenant_folder(tenant)
         is_gone = self._cautious and next(contents(folder), None) is None
-        for row, path in _side_by_side(self._documents.artifacts.on_record(tenant), contents(folder)):
+        for row, path in _side_by_side(self._artifacts.on_record(tenant), contents(folder)):
             self._check()
             self._report.files += 1
             if row is None and path is not None:
@@ -170,7 +186,7 @@ class Reconciler:
         """Set aside a file that nobody is about to put on record, and that was not a moment ago."""
         if path.name in in_hand or not self._is_stale(path):
             return
-        on_record = self._documents.artifacts.file(tenant, path.name)
+        on_record = self._artifacts.file(tenant, path.name)
         if on_record is None:
             done = "" if self._dry_run else f"set aside as {self._folders.set_aside(tenant, path)}"
             self._tell("file_without_row", tenant, str(path), done)
@@ -200,14 +216,14 @@ class Reconciler:
         """Have files indexed that documents point to and that no search finds."""
         for tenant, sha256 in self._tables.read("upkeep.not_indexed", limit=AT_ONCE):
             if not self._dry_run:
-                call = self._documents.index_task.using(tenant=tenant).call(sha256)
+                call = self._index_task.using(tenant=tenant).call(sha256)
                 self._transact(partial(_enqueued, call=call))
             self._tell("not_indexed", tenant, sha256, "to be indexed")
 
     def _enqueue(self, writing: Writing, tenant: str, key: str) -> None:
         """Have an artefact fetched again, by a job whose key leads to it, and to who takes its place."""
         repair_key = f"repair:{key}:{new_id()}"
-        again = self._documents.fetch_task.using(tenant=tenant, unique=f"repair:{key}", job_key=repair_key)
+        again = self._fetch_task.using(tenant=tenant, unique=f"repair:{key}", job_key=repair_key)
         if _enqueued(writing, again.call(key)):
             writing.run("artifacts.repair", tenant=tenant, key=key, repair_key=repair_key)
 

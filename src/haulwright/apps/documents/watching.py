@@ -5,14 +5,15 @@ A worker that starts asks for that by itself.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from haulwright.client.context import Context
 from haulwright.client.transaction import Tx
 from haulwright.clock import SECOND, Instant
 
 if TYPE_CHECKING:
-    from haulwright.apps.documents.application import Documents
+    from haulwright.application.tables import Tables
+    from haulwright.client.task import Task
 
 BURST_US: Final = 600 * SECOND
 BURST_LOSSES: Final = 5
@@ -22,21 +23,22 @@ BURST_LOSSES: Final = 5
 class FolderWatch:
     """The task `documents.watch`."""
 
-    def __init__(self, documents: Documents) -> None:
-        self._documents = documents
+    def __init__(self, tables: Tables, reconcile_task: Task[[], Any], reconcile_seconds: float) -> None:
+        self._tables = tables
+        self._reconcile_task = reconcile_task
+        self._often_us = round(reconcile_seconds * SECOND)
 
     def run(self, ctx: Context) -> list[str]:
         """Ask for a reconciler where there is a reason, and return the reasons."""
-        often_us = round(self._documents.figures.reconcile_seconds * SECOND)
-        window = {"window_us": 2 * often_us, "burst_us": BURST_US}
-        ((last, losses),) = self._documents.tables.read("upkeep.pulse", **window)
-        reasons = reasons_for(last, losses, ctx.store.now() - often_us)
+        window = {"window_us": 2 * self._often_us, "burst_us": BURST_US}
+        ((last, losses),) = self._tables.read("upkeep.pulse", **window)
+        reasons = reasons_for(last, losses, ctx.store.now() - self._often_us)
         if reasons:
             ctx.commit("ask", self._ask)
         return reasons
 
     def _ask(self, tx: Tx) -> None:
-        self._documents.tables.on(tx).enqueue(self._documents.reconcile_task.call())
+        self._tables.on(tx).enqueue(self._reconcile_task.call())
 
 
 def reasons_for(last: Instant | None, losses: int, since: Instant) -> list[str]:
