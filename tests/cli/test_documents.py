@@ -11,7 +11,7 @@ from rich.console import Console
 
 from haulwright import Haulwright
 from haulwright.apps.documents import Documents
-from haulwright.apps.documents.waiting import FileInFlight, drawn
+from haulwright.apps.documents.waiting import FileInFlight, draw_bars
 from haulwright.sandbox import Sandbox
 
 TENANT = ("--tenant", "acme")
@@ -168,7 +168,7 @@ def test_what_cannot_be_right_is_refused(doc, words):
 def test_who_waits_at_a_terminal_sees_a_bar_for_each_file_and_one_for_all():
     console = Console(file=io.StringIO(), force_terminal=True, width=100)
 
-    with drawn(console, total=4) as bars:
+    with draw_bars(console, total=4) as bars:
         bars.show(1, [FileInFlight("key", "slow.bin", 30, 40), FileInFlight("other", "gone.bin", 1, 2)])
         bars.show(3, [FileInFlight("key", "slow.bin", 40, 40)])
 

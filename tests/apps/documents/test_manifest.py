@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from haulwright.apps.documents.file_names import name_of_url, tenant_folder
 from haulwright.apps.documents.identity import identity_url
 from haulwright.apps.documents.manifest import Item, read_manifest
-from haulwright.apps.documents.names import name_of_url, tenant_folder
 from haulwright.errors import InvalidValue
 
 SHA = "a" * 64

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from haulwright.apps.documents.words import terms_of, words_of
+from haulwright.apps.documents.tokenizer import parse_query, tokenize
 from haulwright.errors import InvalidValue
 from tests.apps.documents.scenes import TENANT
 
@@ -99,11 +99,11 @@ def test_only_the_beginning_of_a_long_text_is_indexed(world):
 
 
 def test_words_are_folded_the_way_they_are_asked_for():
-    assert words_of("Ångström ångstrom ÅNGSTRÖM ﬁne x" + "y" * 70) == ["angstrom", "fine"]
-    assert terms_of("Café crè*") == ["cafe", "cre*"]
+    assert tokenize("Ångström ångstrom ÅNGSTRÖM ﬁne x" + "y" * 70) == ["angstrom", "fine"]
+    assert parse_query("Café crè*") == ["cafe", "cre*"]
 
 
 @pytest.mark.parametrize("query", ["", "***", "- ; '", " ".join(map(str, range(40)))])
 def test_a_search_for_nothing_or_for_too_much_is_refused(query):
     with pytest.raises(InvalidValue):
-        terms_of(query)
+        parse_query(query)

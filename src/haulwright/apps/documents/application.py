@@ -16,12 +16,12 @@ from haulwright.apps.documents.folders import Folders
 from haulwright.apps.documents.hosts import LONGEST, Hosts
 from haulwright.apps.documents.indexing import SearchIndex
 from haulwright.apps.documents.manifest import Item, ManifestLine, read_manifest
-from haulwright.apps.documents.planning import Imported, PlannedArtifact, Planning
+from haulwright.apps.documents.planning import ManifestImport, PlannedArtifact, Planning
 from haulwright.apps.documents.reconciling import Reconciler, ReconcileScope, Reconciling
 from haulwright.apps.documents.report import ReconcileReport
 from haulwright.apps.documents.retry import FETCH_RETRY
 from haulwright.apps.documents.settings import DocumentSettings
-from haulwright.apps.documents.verifying import FileVerdict, verified
+from haulwright.apps.documents.verifying import FileVerdict, verify_files
 from haulwright.apps.documents.watching import FolderWatch
 from haulwright.errors import InvalidValue, NotFound
 from haulwright.operations.access import EVERYBODY, INSTALLATION
@@ -81,21 +81,21 @@ class Documents(Application):
         return self._planning.plan(principal.acting_tenant, [item])[0]
 
     @verb("documents.plan")
-    def take_in(self, principal: Principal, manifest: str | Path) -> Imported:
+    def take_in(self, principal: Principal, manifest: str | Path) -> ManifestImport:
         """Plan what a manifest lists, as CSV or JSON Lines. A bad line is on record, and the rest goes on."""
         path = Path(manifest)
         if not path.is_file():
             raise NotFound("manifest", str(path))
-        lines = map(self._judged, read_manifest(path))
+        lines = map(self._check_host, read_manifest(path))
         return self._planning.take_in(principal.acting_tenant, lines, manifest=path.name, actor=principal.actor)
 
-    def _judged(self, line: ManifestLine) -> ManifestLine:
+    def _check_host(self, line: ManifestLine) -> ManifestLine:
         """The line, or why its address is not gone to."""
         try:
             if line.item is not None:
                 self.hosts.require_public(line.item.url)
-        except InvalidValue as refused:
-            return ManifestLine(line.number, None, refused.message)
+        except InvalidValue as refusal:
+            return ManifestLine(line.number, None, refusal.message)
         return line
 
     @verb("documents.read")
@@ -138,7 +138,7 @@ class Documents(Application):
     @verb("documents.read")
     def verify(self, principal: Principal) -> Iterator[FileVerdict]:
         """Every file of a tenant, read to its end and compared with its hash. Nothing is changed."""
-        return verified(self.artifacts, self.folders, principal.acting_tenant)
+        return verify_files(self.artifacts, self.folders, principal.acting_tenant)
 
     @verb("documents.reconcile")
     def reconcile(self, principal: Principal, *, dry_run: bool = False, deep: bool = False) -> ReconcileReport:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from haulwright.apps.documents.identity import shown_url
-from haulwright.apps.documents.words import terms_of
+from haulwright.apps.documents.tokenizer import parse_query
 from haulwright.clock import Instant
 from haulwright.engine.ids import is_id
 from haulwright.errors import InvalidValue, NotFound
@@ -64,7 +64,7 @@ class File:
     text_problem: str | None
 
 
-class OnRecord(NamedTuple):
+class FileRecord(NamedTuple):
     """A file as far as its place on disk is compared with it."""
 
     sha256: str
@@ -93,8 +93,8 @@ class Artifacts:
 
     def search(self, tenant: str, query: str, limit: int = 20) -> list[File]:
         """The files that have all words of a query, the newest first; `harb*` stands for all that begin so."""
-        found = self._tables.read("files.search", tenant=tenant, terms=terms_of(query), limit=_most(limit))
-        return [File(*row) for row in found]
+        rows = self._tables.read("files.search", tenant=tenant, terms=parse_query(query), limit=_check_limit(limit))
+        return [File(*row) for row in rows]
 
     def standing(self, tenant: str, name: str) -> dict[str, Any]:
         """How one artefact stands, in the words of the document; by its job, its key or its address."""
@@ -105,7 +105,7 @@ class Artifacts:
 
     def list(self, tenant: str, *, state: str | None = None, limit: int = 20) -> list[dict[str, Any]]:
         """The artefacts of a tenant, the newest first."""
-        rows = self._tables.read("artifacts.list", tenant=tenant, state=state, limit=_most(limit))
+        rows = self._tables.read("artifacts.list", tenant=tenant, state=state, limit=_check_limit(limit))
         return [dict(zip(_STANDING, row, strict=True)) for row in rows]
 
     def states(self, tenant: str) -> dict[str, int]:
@@ -128,11 +128,11 @@ class Artifacts:
         ((files, size, missing),) = self._tables.read("files.totals", tenant=tenant)
         return files, size, missing
 
-    def on_record(self, tenant: str) -> Iterator[OnRecord]:
+    def file_records(self, tenant: str) -> Iterator[FileRecord]:
         """The files of a tenant in the order of their hashes, read a page at a time."""
         after = ""
         while rows := self._tables.read("files.page", tenant=tenant, after=after, limit=PAGE):
-            yield from (OnRecord(*row) for row in rows)
+            yield from (FileRecord(*row) for row in rows)
             after = rows[-1][0]
 
     def is_active(self, job_id: str) -> bool:
@@ -140,7 +140,7 @@ class Artifacts:
         return is_id(job_id) and bool(self._tables.read("upkeep.is_active", job_id=job_id))
 
 
-def _most(limit: int) -> int:
+def _check_limit(limit: int) -> int:
     if not 1 <= limit <= MOST_LISTED:
         raise InvalidValue("limit", limit, f"is not between 1 and {MOST_LISTED}")
     return limit

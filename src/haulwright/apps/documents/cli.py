@@ -73,14 +73,14 @@ def add(  # noqa: PLR0913 - the options of the command, each with a name
     from haulwright.apps.documents import Item  # noqa: PLC0415 - only where it is needed
 
     documents: Documents = site.application("documents")
-    planned = documents.add(
+    planned_artifact = documents.add(
         site.principal().for_tenant(tenant), Item(url, work, artifact, title, name, sha256, size, kind)
     )
     if wait:
-        _wait(site, tenant, [planned], timeout)
+        _wait(site, tenant, [planned_artifact], timeout)
         return
-    told = planned.job_id if planned.created else f"{planned.job_id} (planned before)"
-    site.out.show(planned_document(planned), told)
+    summary = planned_artifact.job_id if planned_artifact.created else f"{planned_artifact.job_id} (planned before)"
+    site.out.show(planned_document(planned_artifact), summary)
     site.out.next_step(WORKER)
 
 
@@ -93,18 +93,18 @@ def add(  # noqa: PLR0913 - the options of the command, each with a name
 def import_(site: Site, manifest: Path, *, tenant: str, wait: bool, timeout: float | None) -> None:
     """Plan what a manifest lists: CSV with a header, or JSON Lines. A bad line is on record, and the rest goes on."""
     documents: Documents = site.application("documents")
-    made = documents.take_in(site.principal().for_tenant(tenant), manifest)
-    counts = {name: made.counts[name] for name in ("planned", "known", "repeated", "refused")}
-    refused = [{"line": line.number, "why": line.why} for line in made.refused]
+    manifest_import = documents.take_in(site.principal().for_tenant(tenant), manifest)
+    counts = {name: manifest_import.counts[name] for name in ("planned", "known", "repeated", "refused")}
+    refusals = [{"line": line.number, "why": line.why} for line in manifest_import.refused]
     if wait:
-        for one in refused[:MOST_SHOWN]:
-            site.out.note(f"line {one['line']}: {one['why']}")
-        _wait(site, tenant, made.planned, timeout, imported=counts)
+        for refusal in refusals[:MOST_SHOWN]:
+            site.out.note(f"line {refusal['line']}: {refusal['why']}")
+        _wait(site, tenant, manifest_import.planned, timeout, counts=counts)
         return
-    rows = [(one["line"], one["why"]) for one in refused[:MOST_SHOWN]]
-    told = ", ".join(f"{count} {name}" for name, count in counts.items())
+    rows = [(refusal["line"], refusal["why"]) for refusal in refusals[:MOST_SHOWN]]
+    summary = ", ".join(f"{count} {name}" for name, count in counts.items())
     parts = [Table(("line", "why it is refused"), rows)] if rows else []
-    site.out.show({"manifest": manifest.name, **counts, "refusals": refused}, told, *parts)
+    site.out.show({"manifest": manifest.name, **counts, "refusals": refusals}, summary, *parts)
     site.out.next_step(WORKER)
 
 
@@ -122,12 +122,12 @@ def status(site: Site, name: str | None, *, tenant: str, state: str | None, limi
         site.out.show(standing, Fields(list(standing.items())))
         return
     states, (files, size, missing) = documents.count_states(principal), documents.get_totals(principal)
-    listed = documents.list_documents(principal, state=state, limit=limit)
-    document = {"states": states, "files": files, "bytes": size, "missing": missing, "documents": listed}
+    newest = documents.list_documents(principal, state=state, limit=limit)
+    document = {"states": states, "files": files, "bytes": size, "missing": missing, "documents": newest}
     counts = Table(("state", "documents"), list(states.items()), "No documents.")
-    rows = [standing_row(one) for one in listed]
-    told = f"{files} files, {size:,} bytes" + (f", {missing} missing" if missing else "")
-    site.out.show(document, counts, "", told, "", Table(STANDING_HEADERS, rows, "", ("job", "error")))
+    rows = [standing_row(standing) for standing in newest]
+    summary = f"{files} files, {size:,} bytes" + (f", {missing} missing" if missing else "")
+    site.out.show(document, counts, "", summary, "", Table(STANDING_HEADERS, rows, "", ("job", "error")))
 
 
 @command.command("search")
@@ -137,10 +137,12 @@ def status(site: Site, name: str | None, *, tenant: str, state: str | None, limi
 @click.pass_obj
 def search(site: Site, words: tuple[str, ...], *, tenant: str, limit: int) -> None:
     """Find documents that have all of these words; harb* stands for every word that begins so."""
-    found = site.application("documents").search(site.principal().for_tenant(tenant), " ".join(words), limit)
+    files = site.application("documents").search(site.principal().for_tenant(tenant), " ".join(words), limit)
     now = site.store.now()
-    rows = [file_row(site.out, one, now) for one in found]
-    site.out.show({"files": [file_document(one) for one in found]}, Table(FILE_HEADERS, rows, "Nothing has them all."))
+    rows = [file_row(site.out, file, now) for file in files]
+    site.out.show(
+        {"files": [file_document(file) for file in files]}, Table(FILE_HEADERS, rows, "Nothing has them all.")
+    )
 
 
 @command.command("verify")
@@ -152,12 +154,15 @@ def verify(ctx: click.Context, tenant: str) -> None:
     documents: Documents = site.application("documents")
     principal = site.principal().for_tenant(tenant)
     total, _, _ = documents.get_totals(principal)
-    judged = list(site.out.progress(documents.verify(principal), "files", total))
-    wrong = [one for one in judged if one.state != "whole"]
-    document = {"files": len(judged), "wrong": [{"sha256": w.sha256, "key": w.key, "state": w.state} for w in wrong]}
-    told = f"{len(judged)} files, {len(wrong)} of them missing or damaged."
-    parts = [Table(("sha256", "state"), [(one.sha256, one.state) for one in wrong])] if wrong else []
-    site.out.show(document, told, *parts)
+    verdicts = list(site.out.progress(documents.verify(principal), "files", total))
+    wrong = [verdict for verdict in verdicts if verdict.state != "whole"]
+    document = {
+        "files": len(verdicts),
+        "wrong": [{"sha256": verdict.sha256, "key": verdict.key, "state": verdict.state} for verdict in wrong],
+    }
+    summary = f"{len(verdicts)} files, {len(wrong)} of them missing or damaged."
+    parts = [Table(("sha256", "state"), [(verdict.sha256, verdict.state) for verdict in wrong])] if wrong else []
+    site.out.show(document, summary, *parts)
     if wrong:
         site.out.next_step("haulwright doc reconcile --deep")
         ctx.exit(Exit.PROBLEMS)
@@ -170,10 +175,10 @@ def verify(ctx: click.Context, tenant: str) -> None:
 def reconcile(site: Site, *, dry_run: bool, deep: bool) -> None:
     """Bring the database and the folders to agree, for all tenants, and say what did not."""
     report = site.application("documents").reconcile(site.principal(), dry_run=dry_run, deep=deep)
-    rows = [finding_row(one) for one in report.findings[:MOST_SHOWN]]
-    told = f"{report.files} files looked at, {report.counts.total()} findings."
+    rows = [finding_row(finding) for finding in report.findings[:MOST_SHOWN]]
+    summary = f"{report.files} files looked at, {report.counts.total()} findings."
     parts = [Table(FINDING_HEADERS, rows, "", ("tenant",))] if rows else []
-    site.out.show(report.document(), told, *parts)
+    site.out.show(report.document(), summary, *parts)
     if dry_run and rows:
         site.out.next_step("haulwright doc reconcile")
 
@@ -181,19 +186,19 @@ def reconcile(site: Site, *, dry_run: bool, deep: bool) -> None:
 def _wait(
     site: Site,
     tenant: str,
-    planned: list[PlannedArtifact],
+    artifacts: list[PlannedArtifact],
     timeout: float | None,
-    imported: dict[str, int] | None = None,
+    counts: dict[str, int] | None = None,
 ) -> None:
     """Wait until these documents have ended; what failed makes the command fail."""
     from haulwright.apps.documents.waiting import wait_for  # noqa: PLC0415 - only where somebody waits
 
     documents: Documents = site.application("documents")
-    keys = [one.key for one in planned]
+    keys = [artifact.key for artifact in artifacts]
     wait_for(site.out, documents, site.principal().for_tenant(tenant), keys, timeout)
     endings = documents.count_endings(site.principal().for_tenant(tenant), keys)
-    told = ", ".join(f"{count} {state}" for state, count in endings.items()) or "nothing to wait for"
-    site.out.show({**(imported or {}), "endings": endings}, told)
+    summary = ", ".join(f"{count} {state}" for state, count in endings.items()) or "nothing to wait for"
+    site.out.show({**(counts or {}), "endings": endings}, summary)
     if endings.get("FAILED"):
         site.out.next_step(f"haulwright doc status --state FAILED --tenant {tenant}")
         click.get_current_context().exit(Exit.FAILED)

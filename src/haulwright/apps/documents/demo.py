@@ -54,18 +54,18 @@ class DocumentsAct(Act):
 
     def look(self) -> Reached:
         """Files that have come to an end."""
-        left = self._documents.list_under_way(self.world.principal, [plan.key for plan in self._planned])
-        return Reached(len(self._planned) - len(left), len(self._planned))
+        pending = self._documents.list_under_way(self.world.principal, [plan.key for plan in self._planned])
+        return Reached(len(self._planned) - len(pending), len(self._planned))
 
     def checks(self) -> list[Check]:
         """Every file whole, every copy recognised, database and folders in agreement."""
-        who, sandbox = self.world.principal, self.world.sandbox
-        wanted = {sandbox.files.sha256(name.split("?")[0], _size(name)) for name in _names()}
-        whole = {verdict.sha256 for verdict in self._documents.verify(who) if verdict.state == "whole"}
-        endings = self._documents.count_endings(who, [plan.key for plan in self._planned])
+        principal, sandbox = self.world.principal, self.world.sandbox
+        expected = {sandbox.files.sha256(name.split("?")[0], _size(name)) for name in _names()}
+        whole = {verdict.sha256 for verdict in self._documents.verify(principal) if verdict.state == "whole"}
+        endings = self._documents.count_endings(principal, [plan.key for plan in self._planned])
         report = self._documents.reconcile(Principal.admin("demo"), dry_run=True)
         return [
-            Check("documents: files verified by their hash", f"{len(whole)} of {len(wanted)}", whole == wanted),
+            Check("documents: files verified by their hash", f"{len(whole)} of {len(expected)}", whole == expected),
             Check("documents: copies recognised", str(endings.get("SKIPPED_DUPLICATE", 0)),
                   endings.get("SKIPPED_DUPLICATE", 0) == COPIES),
             Check("documents: database and folders agree", "yes" if report.agrees else "no", report.agrees),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from haulwright.apps.documents.artifacts import Artifact
 from haulwright.apps.documents.errors import Truncated, WrongKind
-from haulwright.apps.documents.folders import gone
+from haulwright.apps.documents.folders import staged_file_gone
 from haulwright.apps.documents.identity import bare_url
 from haulwright.apps.documents.indexing import put_into_index
 from haulwright.apps.documents.kinds import check_kind
@@ -51,7 +51,7 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Came:
+class StagedFile:
     """A file that arrived whole."""
 
     code: str
@@ -61,7 +61,7 @@ class Came:
 
 
 @dataclass(frozen=True, slots=True)
-class Filed:
+class FiledContent:
     """A file that is in its place, and whose it is."""
 
     sha256: str
@@ -97,84 +97,91 @@ class Fetch:
 
     async def run(self, ctx: Context, artifact: str) -> StoredFile | Skip:
         """Bring one artefact into the store, or find that its content is there already."""
-        wanted = await asyncio.to_thread(self._begin, ctx, artifact)
-        first = await asyncio.to_thread(self._known_already, wanted)
+        target = await asyncio.to_thread(self._begin, ctx, artifact)
+        first = await asyncio.to_thread(self._find_duplicate, target)
         if first is not None:
-            await ctx.acommit("DEDUPE", self._write_known, wanted, first)
+            await ctx.acommit("DEDUPE", self._write_expected_duplicate, target, first)
             return _skip(first)
-        came = await self._bring(ctx, wanted)
-        filed = await self._file(ctx, wanted, came)
-        if filed.first != wanted.key:
-            return _skip(filed.first)
-        place = self._folders.place(wanted.tenant, filed.sha256)
-        read = await read_text(place, filed.kind, self._figures)
-        return await ctx.acommit("INDEX", self._write_indexed, wanted, came, filed, read, settle=True)
+        staged_file = await self._bring(ctx, target)
+        content = await self._file(ctx, target, staged_file)
+        if content.first != target.key:
+            return _skip(content.first)
+        place = self._folders.place(target.tenant, content.sha256)
+        reading = await read_text(place, content.kind, self._figures)
+        return await ctx.acommit("INDEX", self._write_indexed, target, staged_file, content, reading, settle=True)
 
-    def _begin(self, ctx: Context, artifact: str) -> Artifact:
+    def _begin(self, ctx: Context, key: str) -> Artifact:
         self._folders.prepare()
-        return self._artifacts.get(ctx.job.tenant, artifact)
+        return self._artifacts.get(ctx.job.tenant, key)
 
-    def _known_already(self, wanted: Artifact) -> str | None:
+    def _find_duplicate(self, target: Artifact) -> str | None:
         """The artefact that brought this content before, where the manifest says what the content is."""
-        if wanted.expected_sha256 is None:
+        if target.expected_sha256 is None:
             return None
-        known = self._artifacts.file(wanted.tenant, wanted.expected_sha256)
-        if known is None or known.missing_at is not None or known.key == wanted.key:
+        file = self._artifacts.file(target.tenant, target.expected_sha256)
+        if file is None or file.missing_at is not None or file.key == target.key:
             return None
-        return known.key if self._folders.has(wanted.tenant, known.sha256) else None
+        return file.key if self._folders.has(target.tenant, file.sha256) else None
 
-    async def _bring(self, ctx: Context, wanted: Artifact) -> Came:
+    async def _bring(self, ctx: Context, target: Artifact) -> StagedFile:
         """Ask, then stream: what arrives is in the staging, whole and verified."""
-        async with self._hosts.open(wanted.url) as http:
-            head = await ctx.aeffect("HEAD", _look, http, wanted.url, key="HEAD")
+        async with self._hosts.open(target.url) as http:
+            head = await ctx.aeffect("HEAD", _look, http, target.url, key="HEAD")
             await ctx.astage("HEAD_DONE", DOCUMENT_STAGES)
             if head.resumable:
                 await ctx.astage("RESUME_OK", DOCUMENT_STAGES)
             await ctx.astage("STREAMING", DOCUMENT_STAGES)
-            has = partial(self._folders.has_anywhere, wanted.tenant)
+            has = partial(self._folders.has_anywhere, target.tenant)
             return await ctx.aeffect(
-                "STREAM", self._stream, ctx, http, wanted, head, key="STREAM", verify=lambda came: has(came.sha256)
+                "STREAM",
+                self._stream,
+                ctx,
+                http,
+                target,
+                head,
+                key="STREAM",
+                verify=lambda staged_file: has(staged_file.sha256),
             )
 
-    async def _stream(self, ctx: Context, http: Http, wanted: Artifact, head: Head) -> Came:
-        folder = self._folders.staging(wanted.tenant)
-        async with self._told(ctx, wanted, head.bytes or wanted.expected_bytes or 0):
-            done = await adownload(
+    async def _stream(self, ctx: Context, http: Http, target: Artifact, head: Head) -> StagedFile:
+        folder = self._folders.staging(target.tenant)
+        async with self._report_progress(ctx, target, head.bytes or target.expected_bytes or 0):
+            download = await adownload(
                 http,
-                wanted.url,
+                target.url,
                 folder,
                 owner=(ctx.job.id, ctx.job.fence),
-                expected_sha256=wanted.expected_sha256,
-                expected_bytes=wanted.expected_bytes,
+                expected_sha256=target.expected_sha256,
+                expected_bytes=target.expected_bytes,
                 limits=self._hosts.limits,
             )
-        return Came("OK", done.sha256, done.bytes, done.resumed_from)
+        return StagedFile("OK", download.sha256, download.bytes, download.resumed_from)
 
     @asynccontextmanager
-    async def _told(self, ctx: Context, wanted: Artifact, total: int) -> AsyncIterator[None]:
+    async def _report_progress(self, ctx: Context, target: Artifact, total: int) -> AsyncIterator[None]:
         """Say how far the download is, for as long as it takes."""
-        folder = self._folders.staging(wanted.tenant)
+        folder = self._folders.staging(target.tenant)
 
-        async def tell() -> None:
+        async def report() -> None:
             while True:
                 await asyncio.sleep(LOOK_SECONDS)
                 with suppress(HaulwrightError, OSError):  # the download hears of it as well
                     parts = await asyncio.to_thread(orphans, folder, idle_seconds=float("-inf"))
                     arrived = max((part.bytes for part in parts if part.job_key == ctx.job.id), default=0)
-                    await ctx.aprogress(arrived, max(total, arrived, 1), wanted.name)
+                    await ctx.aprogress(arrived, max(total, arrived, 1), target.name)
 
-        telling = asyncio.ensure_future(tell())
+        reporter = asyncio.ensure_future(report())
         try:
             yield
         finally:
-            telling.cancel()
-            await asyncio.wait([telling])
+            reporter.cancel()
+            await asyncio.wait([reporter])
 
-    async def _file(self, ctx: Context, wanted: Artifact, came: Came) -> Filed:
+    async def _file(self, ctx: Context, target: Artifact, staged_file: StagedFile) -> FiledContent:
         """Move the file to its place, then write down whose it is: the first that brings a content has it."""
-        tenant, sha256 = wanted.tenant, came.sha256
+        tenant, sha256 = target.tenant, staged_file.sha256
         has = partial(self._folders.has, tenant, sha256)
-        kind = await asyncio.to_thread(self._checked, wanted, came)
+        kind = await asyncio.to_thread(self._check_kind, target, staged_file)
         await ctx.aeffect(
             "FINALIZE",
             self._finalize,
@@ -184,18 +191,18 @@ class Fetch:
             recover=lambda _: {"code": "OK", "sha256": sha256} if has() else None,
             verify=lambda _: has(),
         )
-        return await ctx.acommit(f"DEDUPE:{sha256}", self._write_filed, wanted, came, kind)
+        return await ctx.acommit(f"DEDUPE:{sha256}", self._write_filed, target, staged_file, kind)
 
-    def _checked(self, wanted: Artifact, came: Came) -> str:
+    def _check_kind(self, target: Artifact, staged_file: StagedFile) -> str:
         """The kind of what arrived. What was not asked for is thrown away, so that another run fetches it anew."""
-        staged = self._folders.staged(wanted.tenant, came.sha256)
-        path = staged if staged.exists() else self._folders.place(wanted.tenant, came.sha256)
+        staged = self._folders.staged(target.tenant, staged_file.sha256)
+        path = staged if staged.exists() else self._folders.place(target.tenant, staged_file.sha256)
         try:
-            return check_kind(path, wanted.name, wanted.expected_kind)
+            return check_kind(path, target.name, target.expected_kind)
         except FileNotFoundError:
-            raise gone(came.sha256) from None
+            raise staged_file_gone(staged_file.sha256) from None
         except (WrongKind, Truncated):
-            self._folders.discard(wanted.tenant, came.sha256)
+            self._folders.discard(target.tenant, staged_file.sha256)
             raise
 
     def _finalize(self, tenant: str, sha256: str) -> dict[str, str]:
@@ -203,34 +210,42 @@ class Fetch:
             self._folders.finalize(tenant, sha256)
         return {"code": "OK", "sha256": sha256}
 
-    def _write_known(self, tx: Tx, wanted: Artifact, first: str) -> None:
-        self._write_duplicate(tx, wanted, wanted.expected_sha256 or "", first)
+    def _write_expected_duplicate(self, tx: Tx, target: Artifact, first: str) -> None:
+        self._write_duplicate(tx, target, target.expected_sha256 or "", first)
 
-    def _write_filed(self, tx: Tx, wanted: Artifact, came: Came, kind: str) -> Filed:
-        row = {"tenant": wanted.tenant, "sha256": came.sha256, "key": wanted.key, "bytes": came.bytes, "kind": kind}
-        words = {"source": bare_url(wanted.url), "title": wanted.title or wanted.name}
-        ((first,),) = self._tables.on(tx).run("files.put", **row, **words)
-        if first == wanted.key:
+    def _write_filed(self, tx: Tx, target: Artifact, staged_file: StagedFile, kind: str) -> FiledContent:
+        row = {
+            "tenant": target.tenant,
+            "sha256": staged_file.sha256,
+            "key": target.key,
+            "bytes": staged_file.bytes,
+            "kind": kind,
+        }
+        origin = {"source": bare_url(target.url), "title": target.title or target.name}
+        ((first,),) = self._tables.on(tx).run("files.put", **row, **origin)
+        if first == target.key:
             tx.stage("FINALIZED", DOCUMENT_STAGES)
         else:
-            self._write_duplicate(tx, wanted, came.sha256, first)
-        return Filed(came.sha256, kind, first)
+            self._write_duplicate(tx, target, staged_file.sha256, first)
+        return FiledContent(staged_file.sha256, kind, first)
 
-    def _write_duplicate(self, tx: Tx, wanted: Artifact, sha256: str, first: str) -> None:
+    def _write_duplicate(self, tx: Tx, target: Artifact, sha256: str, first: str) -> None:
         tx.stage("SKIPPED_DUPLICATE", DOCUMENT_STAGES)
-        self._end(tx, wanted, sha256, "SKIPPED_DUPLICATE", first)
+        self._end(tx, target, sha256, "SKIPPED_DUPLICATE", first)
 
-    def _write_indexed(self, tx: Tx, wanted: Artifact, came: Came, filed: Filed, read: Reading) -> StoredFile:
+    def _write_indexed(
+        self, tx: Tx, target: Artifact, staged_file: StagedFile, content: FiledContent, reading: Reading
+    ) -> StoredFile:
         """Put the file into the index; one that says the same as another is not found twice."""
-        made = put_into_index(self._tables.on(tx), wanted, filed.sha256, read)
-        tx.stage(made.outcome, DOCUMENT_STAGES)
-        self._end(tx, wanted, filed.sha256, made.outcome, made.first)
-        return StoredFile(filed.sha256, came.bytes, filed.kind, made.title, made.outcome, made.same_as)
+        entry = put_into_index(self._tables.on(tx), target, content.sha256, reading)
+        tx.stage(entry.outcome, DOCUMENT_STAGES)
+        self._end(tx, target, content.sha256, entry.outcome, entry.first)
+        return StoredFile(content.sha256, staged_file.bytes, content.kind, entry.title, entry.outcome, entry.same_as)
 
-    def _end(self, tx: Tx, wanted: Artifact, sha256: str, outcome: str, duplicate_of: str | None) -> None:
-        writing, whose = self._tables.on(tx), {"tenant": wanted.tenant, "key": wanted.key}
-        writing.run("artifacts.end", **whose, sha256=sha256, outcome=outcome, duplicate_of=duplicate_of)
-        writing.run("files.forget_lost", **whose, sha256=sha256)
+    def _end(self, tx: Tx, target: Artifact, sha256: str, outcome: str, duplicate_of: str | None) -> None:
+        writing, artifact_key = self._tables.on(tx), {"tenant": target.tenant, "key": target.key}
+        writing.run("artifacts.end", **artifact_key, sha256=sha256, outcome=outcome, duplicate_of=duplicate_of)
+        writing.run("files.forget_lost", **artifact_key, sha256=sha256)
 
 
 async def _look(http: Http, url: str) -> Head:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from haulwright.apps.documents.names import tenant_folder
+from haulwright.apps.documents.file_names import tenant_folder
 from haulwright.engine.ids import new_id
 from haulwright.errors import InvalidValue, Throttled
 from haulwright.sources.download import content_path
@@ -69,7 +69,7 @@ class Folders:
             move_into_place(staged, place)
         except FileNotFoundError:
             if not holds(place, sha256):
-                raise gone(sha256) from None
+                raise staged_file_gone(sha256) from None
 
     def discard(self, tenant: str, sha256: str) -> None:
         """Throw a staged file away."""
@@ -85,7 +85,7 @@ class Folders:
         return aside
 
 
-def gone(sha256: str) -> Throttled:
+def staged_file_gone(sha256: str) -> Throttled:
     """A staged file was taken away: by another job with the same content, or by hand. No attempt is burnt for it."""
     return Throttled(f"The staged file {sha256} is gone. It is fetched again.", after=1.0, gate="staging")
 

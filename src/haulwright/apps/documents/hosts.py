@@ -26,12 +26,14 @@ LONGEST: Final = "6 h"
 class Hosts:
     """Whoever speaks to a host enters here. Addresses come from manifests: only public ones are gone to."""
 
-    def __init__(self, app: Haulwright, said: DocumentSettings) -> None:
+    def __init__(self, app: Haulwright, settings: DocumentSettings) -> None:
         self._app = app
-        self._allowed = source_limits(rate=said.host_rate, burst=said.host_burst, concurrency=said.host_concurrency)
-        self._policy = policy_of(said.private_hosts)
-        self.limits = Limits(total=LONGEST, body_bytes=said.largest_bytes, wire_bytes=said.largest_bytes)
-        self._doors: dict[str, SharedClient] = {}
+        self._source_limits = source_limits(
+            rate=settings.host_rate, burst=settings.host_burst, concurrency=settings.host_concurrency
+        )
+        self._policy = policy_of(settings.private_hosts)
+        self.limits = Limits(total=LONGEST, body_bytes=settings.largest_bytes, wire_bytes=settings.largest_bytes)
+        self._clients: dict[str, SharedClient] = {}
 
     def require_public(self, url: str) -> None:
         """Refuse an address that is no public one by its looks, and that nobody allowed."""
@@ -40,14 +42,16 @@ class Hosts:
     @asynccontextmanager
     async def open(self, url: str) -> AsyncIterator[Http]:
         """The client for an address, for as long as it is entered."""
-        async with self._door(host_of(url)).enter() as http:
+        async with self._client(host_of(url)).enter() as http:
             yield http
 
-    def _door(self, host: str) -> SharedClient:
-        known = self._doors.get(host)
-        if known is None:
-            if len(self._doors) >= REMEMBERED:
-                self._doors.clear()
-            source = Source(self._app, source_key(SOURCE, host), self._allowed, policy=self._policy, limits=self.limits)
-            known = self._doors[host] = SharedClient(source.http)
-        return known
+    def _client(self, host: str) -> SharedClient:
+        client = self._clients.get(host)
+        if client is None:
+            if len(self._clients) >= REMEMBERED:
+                self._clients.clear()
+            source = Source(
+                self._app, source_key(SOURCE, host), self._source_limits, policy=self._policy, limits=self.limits
+            )
+            client = self._clients[host] = SharedClient(source.http)
+        return client

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from haulwright.apps.documents.artifacts import Artifact, File
 from haulwright.apps.documents.reading import Reading, read_text
-from haulwright.apps.documents.words import words_of
+from haulwright.apps.documents.tokenizer import tokenize
 from haulwright.client.context import Context
 from haulwright.client.transaction import Tx
 from haulwright.engine.keys import digest
@@ -25,7 +25,7 @@ SHORTEST_TEXT_CHARS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Indexed:
+class IndexEntry:
     """A file as the index has it."""
 
     title: str
@@ -45,7 +45,7 @@ class SearchIndex:
         self._folders = folders
         self._figures = figures
 
-    async def run(self, ctx: Context, sha256: str) -> Indexed | Skip:
+    async def run(self, ctx: Context, sha256: str) -> IndexEntry | Skip:
         """Read one file that is in its place, and have it found."""
         tenant = ctx.job.tenant
         file = await asyncio.to_thread(self._artifacts.file, tenant, sha256)
@@ -54,39 +54,39 @@ class SearchIndex:
         place = self._folders.place(tenant, sha256)
         if not await asyncio.to_thread(place.is_file):
             return Skip("the file is not in its place")
-        wanted = await asyncio.to_thread(self._artifacts.get, tenant, file.key)
-        read = await read_text(place, file.kind, self._figures)
-        return await ctx.acommit("INDEX", self._write, wanted, file, read, settle=True)
+        artifact = await asyncio.to_thread(self._artifacts.get, tenant, file.key)
+        reading = await read_text(place, file.kind, self._figures)
+        return await ctx.acommit("INDEX", self._write, artifact, file, reading, settle=True)
 
-    def _write(self, tx: Tx, wanted: Artifact, file: File, read: Reading) -> Indexed:
+    def _write(self, tx: Tx, artifact: Artifact, file: File, reading: Reading) -> IndexEntry:
         writing = self._tables.on(tx)
-        made = put_into_index(writing, wanted, file.sha256, read)
-        whose = {"tenant": wanted.tenant, "key": wanted.key, "sha256": file.sha256}
-        writing.run("artifacts.reindexed", **whose, outcome=made.outcome, duplicate_of=made.first)
-        return made
+        entry = put_into_index(writing, artifact, file.sha256, reading)
+        params = {"tenant": artifact.tenant, "key": artifact.key, "sha256": file.sha256}
+        writing.run("artifacts.reindexed", **params, outcome=entry.outcome, duplicate_of=entry.first)
+        return entry
 
 
-def put_into_index(writing: Writing, wanted: Artifact, sha256: str, read: Reading) -> Indexed:
+def put_into_index(writing: Writing, artifact: Artifact, sha256: str, reading: Reading) -> IndexEntry:
     """Put the file into the index; one that says the same as another is not found twice."""
-    content = {"tenant": wanted.tenant, "sha256": sha256}
-    title = wanted.title or read.title or wanted.name
-    said = _text_digest(read)
-    twins = writing.run("files.with_text", **content, text_sha256=said) if said else []
+    file_key = {"tenant": artifact.tenant, "sha256": sha256}
+    title = artifact.title or reading.title or artifact.name
+    text_sha256 = _text_digest(reading)
+    twins = writing.run("files.with_text", **file_key, text_sha256=text_sha256) if text_sha256 else []
     same_as, first = twins[0] if twins else (None, None)
     writing.run(
         "files.index",
-        **content,
+        **file_key,
         title=title,
-        text=read.text or None,
-        text_sha256=said,
-        text_problem=read.problem,
+        text=reading.text or None,
+        text_sha256=text_sha256,
+        text_problem=reading.problem,
         same_as=same_as,
-        words=words_of(f"{title} {wanted.name} {read.text}"),
+        words=tokenize(f"{title} {artifact.name} {reading.text}"),
     )
-    return Indexed(title, "INDEXED" if same_as is None else "DEDUPED", same_as, first)
+    return IndexEntry(title, "INDEXED" if same_as is None else "DEDUPED", same_as, first)
 
 
-def _text_digest(read: Reading) -> str | None:
+def _text_digest(reading: Reading) -> str | None:
     """By what a text is known to be the same as another; None where that cannot be told."""
-    words = " ".join(read.text.split())
-    return digest(words) if read.is_whole and len(words) >= SHORTEST_TEXT_CHARS else None
+    words = " ".join(reading.text.split())
+    return digest(words) if reading.is_whole and len(words) >= SHORTEST_TEXT_CHARS else None

@@ -34,7 +34,7 @@ _CERTAIN: Final = frozenset(_BEGINNINGS.values())
 _END_OF_PDF: Final = b"%%EOF"
 
 
-def kind_of(path: Path, wanted: str | None = None) -> str:
+def kind_of(path: Path, expected_kind: str | None = None) -> str:
     """The kind of a file. A PDF may begin a little late, where one is wanted or its end is there as well."""
     with path.open("rb") as file:
         head = file.read(LOOKED_AT_BYTES)
@@ -43,7 +43,7 @@ def kind_of(path: Path, wanted: str | None = None) -> str:
             return kind
     if head.lstrip()[:32].lower().startswith(_PAGES):
         return HTML
-    if _PDF in head[:PDF_WITHIN_BYTES] and (wanted == PDF or _has_trailer(path)):
+    if _PDF in head[:PDF_WITHIN_BYTES] and (expected_kind == PDF or _has_trailer(path)):
         return PDF
     has_bom = head.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf"))
     return TEXT if head and (has_bom or b"\0" not in head) else BINARY
@@ -51,10 +51,10 @@ def kind_of(path: Path, wanted: str | None = None) -> str:
 
 def check_kind(path: Path, name: str, expected: str | None) -> str:
     """The kind of a file that arrived; refused where something else was asked for, or where its end is missing."""
-    wanted = expected or _BY_ENDING.get(Path(name).suffix.lower())
-    kind = kind_of(path, wanted)
-    if wanted in _CERTAIN and kind != wanted:
-        raise WrongKind(f"{name}: {wanted} was asked for, and {kind} came.", hint="See what the address shows.")
+    expected_kind = expected or _BY_ENDING.get(Path(name).suffix.lower())
+    kind = kind_of(path, expected_kind)
+    if expected_kind in _CERTAIN and kind != expected_kind:
+        raise WrongKind(f"{name}: {expected_kind} was asked for, and {kind} came.", hint="See what the address shows.")
     if kind == PDF and not _has_trailer(path):
         raise Truncated(f"{name}: the PDF ends before its end.")
     return kind

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Final
 
+from haulwright.apps.documents.file_names import checked_name, name_of_url
 from haulwright.apps.documents.identity import bare_url, host_of, identity_url, shown_url
-from haulwright.apps.documents.names import checked_name, name_of_url
 from haulwright.engine.keys import JobKey, job_key
 from haulwright.engine.names import check_key
 from haulwright.errors import InvalidValue
@@ -48,14 +48,14 @@ class Item:
     """The same as people may see it."""
 
     def __post_init__(self) -> None:
-        known = identity_url(self.url)
+        canonical = identity_url(self.url)
         object.__setattr__(self, "url", self.url.strip())
-        object.__setattr__(self, "canonical_url", known)
-        object.__setattr__(self, "shown_url", shown_url(known))
-        object.__setattr__(self, "work_id", check_key("work_id", self.work_id or host_of(known)))
-        part = self.artifact_id or bare_url(known)[:SHOWN_CHARS]
-        object.__setattr__(self, "artifact_id", check_key("artifact_id", part))
-        object.__setattr__(self, "name", checked_name(self.name) if self.name else name_of_url(known))
+        object.__setattr__(self, "canonical_url", canonical)
+        object.__setattr__(self, "shown_url", shown_url(canonical))
+        object.__setattr__(self, "work_id", check_key("work_id", self.work_id or host_of(canonical)))
+        artifact_id = self.artifact_id or bare_url(canonical)[:SHOWN_CHARS]
+        object.__setattr__(self, "artifact_id", check_key("artifact_id", artifact_id))
+        object.__setattr__(self, "name", checked_name(self.name) if self.name else name_of_url(canonical))
         if self.title is not None:
             object.__setattr__(self, "title", " ".join(self.title.split())[:LONGEST_TITLE_CHARS] or None)
         if self.sha256 is not None and not _SHA256.fullmatch(self.sha256):
@@ -86,14 +86,14 @@ def read_manifest(path: Path) -> Iterator[ManifestLine]:
         yield from _json_lines(file) if _is_json(path, file) else _csv_lines(file)
 
 
-def item_of(said: Mapping[str, Any]) -> Item:
+def item_of(fields: Mapping[str, Any]) -> Item:
     """The artefact that the fields of a line describe; refused where they make no sense."""
-    named = {_OTHER_NAMES.get(name.strip().lower(), name.strip().lower()): value for name, value in said.items()}
-    words = {name: named[name] for name in _FIELDS if named.get(name) is not None and named[name] != ""}
-    if "url" not in words:
+    by_name = {_OTHER_NAMES.get(name.strip().lower(), name.strip().lower()): value for name, value in fields.items()}
+    values = {name: by_name[name] for name in _FIELDS if by_name.get(name) is not None and by_name[name] != ""}
+    if "url" not in values:
         raise InvalidValue("url", None, "is missing")
-    size = words.pop("bytes", None)
-    texts = {name: _text(name, value) for name, value in words.items()}
+    size = values.pop("bytes", None)
+    texts = {name: _text(name, value) for name, value in values.items()}
     for name in ("sha256", "type"):
         if name in texts:
             texts[name] = texts[name].lower()
@@ -128,11 +128,13 @@ def _is_too_long(text: str) -> bool:
 
 def _read(number: int, text: str) -> ManifestLine:
     try:
-        said = json.loads(text)
+        fields = json.loads(text)
     except (ValueError, RecursionError):
         return ManifestLine(number, None, "the line is not JSON")
     return (
-        _line(number, said) if isinstance(said, dict) else ManifestLine(number, None, "the line is not a JSON object")
+        _line(number, fields)
+        if isinstance(fields, dict)
+        else ManifestLine(number, None, "the line is not a JSON object")
     )
 
 
@@ -158,9 +160,9 @@ def _peek(file: IO[str]) -> str:
     return first
 
 
-def _line(number: int, said: Mapping[str, Any]) -> ManifestLine:
+def _line(number: int, fields: Mapping[str, Any]) -> ManifestLine:
     try:
-        return ManifestLine(number, item_of(said))
+        return ManifestLine(number, item_of(fields))
     except (InvalidValue, ValueError) as error:
         return ManifestLine(number, None, redact(error.message if isinstance(error, InvalidValue) else str(error)))
 

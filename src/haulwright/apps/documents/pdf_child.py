@@ -25,16 +25,16 @@ def read(path: str, most_chars: int) -> dict[str, str | bool | None]:
     reader = PdfReader(path)
     title = reader.metadata.title if reader.metadata else None
     pieces: list[str] = []
-    left = most_chars
+    remaining = most_chars
     is_whole = True
     for page in reader.pages:
-        if left <= 0:
+        if remaining <= 0:
             is_whole = False
             break
         text = page.extract_text()
-        pieces.append(text[:left])
-        is_whole = len(text) <= left
-        left -= len(text) + 1
+        pieces.append(text[:remaining])
+        is_whole = len(text) <= remaining
+        remaining -= len(text) + 1
     return {"title": str(title or ""), "text": "\n".join(pieces), "is_whole": is_whole, "problem": None}
 
 
@@ -43,10 +43,10 @@ def main(path: str, chars: str, seconds: str, memory_bytes: str) -> None:
     limit(float(seconds), int(memory_bytes))
     logging.disable()
     try:
-        told = read(path, int(chars))
+        output = read(path, int(chars))
     except (Exception, RecursionError) as error:  # noqa: BLE001 - a hostile file may raise anything
-        told = {"title": "", "text": "", "is_whole": False, "problem": f"{type(error).__name__}: {error}"[:200]}
-    sys.stdout.write(json.dumps(told))
+        output = {"title": "", "text": "", "is_whole": False, "problem": f"{type(error).__name__}: {error}"[:200]}
+    sys.stdout.write(json.dumps(output))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ T = TypeVar("T")
 REFUSED: Final = "document.refused"
 AT_ONCE: Final = 100
 """How many artefacts are planned in one transaction."""
-MOST_TOLD: Final = 1_000
+MOST_RECORDED: Final = 1_000
 """Of so many bad lines the record tells one by one; the others are counted."""
 
 
@@ -39,7 +39,7 @@ class PlannedArtifact:
 
 
 @dataclass(slots=True)
-class Imported:
+class ManifestImport:
     """What became of a manifest."""
 
     manifest: str
@@ -59,40 +59,40 @@ class Planning:
 
     def plan(self, tenant: str, items: Sequence[Item], *, manifest: str = "") -> list[PlannedArtifact]:
         """One job for each artefact, in the order of the items. Each hundred is on disk whole, or not at all."""
-        done: list[PlannedArtifact] = []
-        for some in _batched(items, AT_ONCE):
-            done += self._tables.transact(partial(self._plan, tenant=tenant, items=some, manifest=manifest))
-        return done
+        artifacts: list[PlannedArtifact] = []
+        for batch in _batched(items, AT_ONCE):
+            artifacts += self._tables.transact(partial(self._plan, tenant=tenant, items=batch, manifest=manifest))
+        return artifacts
 
-    def take_in(self, tenant: str, lines: Iterable[ManifestLine], *, manifest: str, actor: str) -> Imported:
+    def take_in(self, tenant: str, lines: Iterable[ManifestLine], *, manifest: str, actor: str) -> ManifestImport:
         """Plan what a manifest lists. A bad line is on record, and the rest goes on."""
-        told = Imported(manifest)
+        result = ManifestImport(manifest)
         seen: set[str] = set()
-        for some in _batched(lines, AT_ONCE):
-            bad = [line for line in some if line.item is None]
-            new = [item for line in some if (item := line.item) is not None and not _is_in(seen, item.key)]
-            told.counts.update(refused=len(bad), repeated=len(some) - len(bad) - len(new))
-            self._record(tenant, bad[: MOST_TOLD - len(told.refused)], manifest, actor)
-            told.refused += bad[: MOST_TOLD - len(told.refused)]
-            for planned in self.plan(tenant, new, manifest=manifest):
-                told.counts["planned" if planned.created else "known"] += 1
-                told.planned += [planned] if planned.created else []
-        return told
+        for batch in _batched(lines, AT_ONCE):
+            bad = [line for line in batch if line.item is None]
+            new = [item for line in batch if (item := line.item) is not None and not _is_in(seen, item.key)]
+            result.counts.update(refused=len(bad), repeated=len(batch) - len(bad) - len(new))
+            self._record(tenant, bad[: MOST_RECORDED - len(result.refused)], manifest, actor)
+            result.refused += bad[: MOST_RECORDED - len(result.refused)]
+            for artifact in self.plan(tenant, new, manifest=manifest):
+                result.counts["planned" if artifact.created else "known"] += 1
+                result.planned += [artifact] if artifact.created else []
+        return result
 
     def _plan(self, writing: Writing, tenant: str, items: Sequence[Item], manifest: str) -> list[PlannedArtifact]:
-        once = {item.key: item for item in items}
+        by_key = {item.key: item for item in items}
         writing.each(
             "artifacts.plan",
-            [_row(once[key]) for key in sorted(once)],
+            [_row(by_key[key]) for key in sorted(by_key)],
             tenant=tenant,
             manifest=manifest,
             canon_version=CANON_VERSION,
         )
         calls = [self._fetch_task.using(tenant=tenant, job_key=item.key).call(item.key) for item in items]
-        made = writing.enqueue(*calls)
+        receipts = writing.enqueue(*calls)
         return [
-            PlannedArtifact(item.key, one.id, one.created, item.shown_url)
-            for item, one in zip(items, made, strict=True)
+            PlannedArtifact(item.key, receipt.id, receipt.created, item.shown_url)
+            for item, receipt in zip(items, receipts, strict=True)
         ]
 
     def _record(self, tenant: str, bad: Sequence[ManifestLine], manifest: str, actor: str) -> None:
@@ -122,12 +122,12 @@ def _row(item: Item) -> dict[str, Any]:
 
 def _is_in(seen: set[str], key: str) -> bool:
     """Whether a key was there before; from now on it is."""
-    known = key in seen
+    is_repeated = key in seen
     seen.add(key)
-    return known
+    return is_repeated
 
 
 def _batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    rest = iter(items)
-    while some := list(islice(rest, size)):
-        yield some
+    iterator = iter(items)
+    while batch := list(islice(iterator, size)):
+        yield batch

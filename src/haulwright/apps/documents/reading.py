@@ -70,7 +70,7 @@ async def _read_pdf(path: Path, figures: DocumentSettings) -> Reading:
         stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
     )  # fmt: skip
     try:
-        said, _ = await asyncio.wait_for(child.communicate(), figures.reading_seconds + START_SECONDS)
+        stdout, _ = await asyncio.wait_for(child.communicate(), figures.reading_seconds + START_SECONDS)
     except TimeoutError:
         return Reading(problem="the PDF took too long to read")
     finally:
@@ -78,18 +78,18 @@ async def _read_pdf(path: Path, figures: DocumentSettings) -> Reading:
             with suppress(ProcessLookupError):
                 child.kill()
             await child.wait()
-    return _told(said)
+    return _parse_output(stdout)
 
 
-def _told(said: bytes) -> Reading:
+def _parse_output(stdout: bytes) -> Reading:
     """What the process said before it ended; one that was killed by its limits said nothing."""
     try:
-        told = json.loads(said)
+        output = json.loads(stdout)
     except ValueError:
         return Reading(problem="the PDF needs more time or memory than it may have")
-    if told["problem"]:
-        return Reading(problem=f"the PDF cannot be read: {told['problem']}"[:LONGEST_TITLE_CHARS])
-    return _reading(told["title"], told["text"], is_whole=told["is_whole"])
+    if output["problem"]:
+        return Reading(problem=f"the PDF cannot be read: {output['problem']}"[:LONGEST_TITLE_CHARS])
+    return _reading(output["title"], output["text"], is_whole=output["is_whole"])
 
 
 def _reading(title: str, text: str, *, is_whole: bool) -> Reading:

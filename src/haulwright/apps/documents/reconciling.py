@@ -13,9 +13,9 @@ from pathlib import Path
 from time import sleep, time
 from typing import TYPE_CHECKING, Any, Final
 
-from haulwright.apps.documents.artifacts import OnRecord
+from haulwright.apps.documents.artifacts import FileRecord
+from haulwright.apps.documents.file_names import tenant_folder
 from haulwright.apps.documents.folders import contents, strangers
-from haulwright.apps.documents.names import tenant_folder
 from haulwright.apps.documents.report import Discrepancy, ReconcileReport
 from haulwright.client.context import Context
 from haulwright.client.transaction import Tx
@@ -41,7 +41,9 @@ Transact = Callable[[Callable[["Writing"], Any]], Any]
 RECONCILED: Final = "documents.reconciled"
 MOST_TENANTS: Final = 10_000
 AT_ONCE: Final = 500
-_LEFT: Final = "left alone: no file of the tenant is there; if that is no missing disk, run: haulwright doc reconcile"
+_LEFT_ALONE: Final = (
+    "left alone: no file of the tenant is there; if that is no missing disk, run: haulwright doc reconcile"
+)
 REAP_LIMIT: Final = 100
 REAP_ROUNDS: Final = 1_000
 
@@ -119,8 +121,8 @@ class Reconciler:
         self._not_indexed()
         self._unknown_folders(tenants)
         if not self._dry_run:
-            told = Event(RECONCILED, DEFAULT_TENANT, actor=actor, data=dict(self._report.counts))
-            self._transact(lambda writing: writing.tell(told))
+            event = Event(RECONCILED, DEFAULT_TENANT, actor=actor, data=dict(self._report.counts))
+            self._transact(lambda writing: writing.tell(event))
         return self._report
 
     def _leases(self) -> None:
@@ -129,26 +131,26 @@ class Reconciler:
         stale = {LeaseKey(str(job_id), int(fence)): tenant for job_id, fence, tenant in rows}
         if stale and not self._dry_run:
             sleep(SECOND_LOOK_SECONDS)
-            stale = {held: stale[held] for held in self._taken_back(stale.keys())}
+            stale = {lease: stale[lease] for lease in self._reclaim(stale.keys())}
         for (job_id, _), tenant in stale.items():
-            self._tell("stale_lease", tenant, job_id, "taken back")
+            self._add_finding("stale_lease", tenant, job_id, "taken back")
 
-    def _taken_back(self, stale: KeysView[LeaseKey]) -> list[LeaseKey]:
+    def _reclaim(self, stale: KeysView[LeaseKey]) -> list[LeaseKey]:
         """Those of these leases that nobody renewed meanwhile: while the database stood still, nobody could."""
         leases = self._tables.app.store.leases
-        taken: list[LeaseKey] = []
+        reclaimed_keys: list[LeaseKey] = []
         for _ in range(REAP_ROUNDS):
             batch = leases.reap(REAP_LIMIT, believe=lambda keys: stale & set(keys))
             if not batch:
                 break
-            taken += [reaped.key for reaped in batch]
-        return taken
+            reclaimed_keys += [reaped.key for reaped in batch]
+        return reclaimed_keys
 
     def _effects(self) -> None:
         """Show the effects that nobody will finish. To requeue the job is all that can be done about them."""
         age_us = round(float(Settings.load()["stuck_effect_seconds"]) * SECOND)
         for tenant, _, name, job_id in self._tables.read("upkeep.abandoned", age_us=age_us, limit=AT_ONCE):
-            self._tell("abandoned_effect", tenant, f"{name} of job {job_id}", "")
+            self._add_finding("abandoned_effect", tenant, f"{name} of job {job_id}", "")
 
     def _staging(self, tenant: str, in_hand: set[str]) -> None:
         """Remove what was left behind on the way: parts that no job goes on with, and files that no job will file."""
@@ -157,18 +159,18 @@ class Reconciler:
             if not self._artifacts.is_active(part.job_key):
                 if not self._dry_run:
                     forget(part.path)
-                self._tell("orphan_part", tenant, str(part.path), "removed")
+                self._add_finding("orphan_part", tenant, str(part.path), "removed")
         for path in contents(folder):
             if path.name not in in_hand and self._is_stale(path):
                 if not self._dry_run:
                     path.unlink(missing_ok=True)
-                self._tell("orphan_staged", tenant, str(path), "removed")
+                self._add_finding("orphan_staged", tenant, str(path), "removed")
 
     def _store(self, tenant: str, in_hand: set[str]) -> None:
         """Compare the files on record with those in their place, in the order of their hashes."""
         folder = self._folders.root / tenant_folder(tenant)
         is_gone = self._cautious and next(contents(folder), None) is None
-        for row, path in _side_by_side(self._artifacts.on_record(tenant), contents(folder)):
+        for row, path in _side_by_side(self._artifacts.file_records(tenant), contents(folder)):
             self._check()
             self._report.files += 1
             if row is None and path is not None:
@@ -180,28 +182,28 @@ class Reconciler:
                     self._folders.set_aside(tenant, path)
                 self._lost(tenant, row, "damaged_file")
         for path in strangers(folder):
-            self._tell("stranger", tenant, str(path), "")
+            self._add_finding("stranger", tenant, str(path), "")
 
     def _file_without_row(self, tenant: str, path: Path, in_hand: set[str]) -> None:
         """Set aside a file that nobody is about to put on record, and that was not a moment ago."""
         if path.name in in_hand or not self._is_stale(path):
             return
-        on_record = self._artifacts.file(tenant, path.name)
-        if on_record is None:
-            done = "" if self._dry_run else f"set aside as {self._folders.set_aside(tenant, path)}"
-            self._tell("file_without_row", tenant, str(path), done)
+        file = self._artifacts.file(tenant, path.name)
+        if file is None:
+            repair = "" if self._dry_run else f"set aside as {self._folders.set_aside(tenant, path)}"
+            self._add_finding("file_without_row", tenant, str(path), repair)
 
-    def _lost(self, tenant: str, row: OnRecord, kind: str, *, leave: bool = False) -> None:
+    def _lost(self, tenant: str, row: FileRecord, kind: str, *, leave: bool = False) -> None:
         """Have a file fetched again that is gone. That is done once: what nobody can bring back stays missing."""
         if kind == "row_without_file" and self._folders.place(tenant, row.sha256).is_file():
             return  # it came between the two looks
         again = row.missing_at is None and not leave
         if again and not self._dry_run:
             self._transact(lambda writing: self._fetch_again(writing, tenant, row))
-        done = "fetched again" if again else _LEFT if leave else "was to be fetched again before: see its job"
-        self._tell(kind, tenant, f"{row.sha256} of {row.key}", done)
+        repair = "fetched again" if again else _LEFT_ALONE if leave else "was to be fetched again before: see its job"
+        self._add_finding(kind, tenant, f"{row.sha256} of {row.key}", repair)
 
-    def _fetch_again(self, writing: Writing, tenant: str, row: OnRecord) -> None:
+    def _fetch_again(self, writing: Writing, tenant: str, row: FileRecord) -> None:
         if writing.run("files.lose", tenant=tenant, sha256=row.sha256):
             self._enqueue(writing, tenant, row.key)
 
@@ -210,31 +212,31 @@ class Reconciler:
         for tenant, key, kind in self._tables.read("upkeep.odd", limit=AT_ONCE):
             if not self._dry_run:
                 self._transact(partial(self._enqueue, tenant=tenant, key=key))
-            self._tell(kind, tenant, key, "fetched again")
+            self._add_finding(kind, tenant, key, "fetched again")
 
     def _not_indexed(self) -> None:
         """Have files indexed that documents point to and that no search finds."""
         for tenant, sha256 in self._tables.read("upkeep.not_indexed", limit=AT_ONCE):
             if not self._dry_run:
                 call = self._index_task.using(tenant=tenant).call(sha256)
-                self._transact(partial(_enqueued, call=call))
-            self._tell("not_indexed", tenant, sha256, "to be indexed")
+                self._transact(partial(_enqueue_call, call=call))
+            self._add_finding("not_indexed", tenant, sha256, "to be indexed")
 
     def _enqueue(self, writing: Writing, tenant: str, key: str) -> None:
         """Have an artefact fetched again, by a job whose key leads to it, and to who takes its place."""
         repair_key = f"repair:{key}:{new_id()}"
         again = self._fetch_task.using(tenant=tenant, unique=f"repair:{key}", job_key=repair_key)
-        if _enqueued(writing, again.call(key)):
+        if _enqueue_call(writing, again.call(key)):
             writing.run("artifacts.repair", tenant=tenant, key=key, repair_key=repair_key)
 
     def _unknown_folders(self, tenants: list[str]) -> None:
         """Folders beside those of the tenants are shown and left alone."""
-        known = {tenant_folder(tenant) for tenant in tenants} | {self._folders.staging_root.name}
+        expected_names = {tenant_folder(tenant) for tenant in tenants} | {self._folders.staging_root.name}
         for path in sorted(self._folders.root.iterdir()):
-            if path.name not in known:
-                self._tell("stranger", "", str(path), "")
+            if path.name not in expected_names:
+                self._add_finding("stranger", "", str(path), "")
 
-    def _is_whole(self, path: Path, row: OnRecord) -> bool:
+    def _is_whole(self, path: Path, row: FileRecord) -> bool:
         return path.stat().st_size == row.bytes and (not self._deep or holds(path, row.sha256))
 
     def _is_stale(self, path: Path) -> bool:
@@ -245,17 +247,17 @@ class Reconciler:
             return False
         return time() - max(stat.st_mtime, stat.st_ctime) >= self._stale_seconds
 
-    def _tell(self, kind: str, tenant: str, what: str, done: str) -> None:
-        self._report.add(Discrepancy(kind, tenant, what, "" if self._dry_run else done))
+    def _add_finding(self, kind: str, tenant: str, subject: str, repair: str) -> None:
+        self._report.add(Discrepancy(kind, tenant, subject, "" if self._dry_run else repair))
 
 
-def _enqueued(writing: Writing, call: Call[Any]) -> bool:
+def _enqueue_call(writing: Writing, call: Call[Any]) -> bool:
     """Whether a job is new; one that is active already stands for it."""
-    (made,) = writing.enqueue(call)
-    return made.created
+    (receipt,) = writing.enqueue(call)
+    return receipt.created
 
 
-def _side_by_side(rows: Iterator[OnRecord], paths: Iterator[Path]) -> Iterator[tuple[OnRecord | None, Path | None]]:
+def _side_by_side(rows: Iterator[FileRecord], paths: Iterator[Path]) -> Iterator[tuple[FileRecord | None, Path | None]]:
     """What is on record and what is on disk, pair by pair; both come in the order of their hashes."""
     row, path = next(rows, None), next(paths, None)
     while row is not None or path is not None:

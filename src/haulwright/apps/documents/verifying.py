@@ -21,10 +21,10 @@ class FileVerdict:
     state: Literal["whole", "missing", "damaged"]
 
 
-def verified(artifacts: Artifacts, folders: Folders, tenant: str) -> Iterator[FileVerdict]:
+def verify_files(artifacts: Artifacts, folders: Folders, tenant: str) -> Iterator[FileVerdict]:
     """Every file of a tenant with its verdict, in the order of their hashes. Nothing is changed."""
-    for row in artifacts.on_record(tenant):
+    for record in artifacts.file_records(tenant):
         state: Literal["whole", "missing", "damaged"] = "whole"
-        if not folders.has(tenant, row.sha256):
-            state = "damaged" if folders.place(tenant, row.sha256).exists() else "missing"
-        yield FileVerdict(row.sha256, row.key, row.bytes, state)
+        if not folders.has(tenant, record.sha256):
+            state = "damaged" if folders.place(tenant, record.sha256).exists() else "missing"
+        yield FileVerdict(record.sha256, record.key, record.bytes, state)

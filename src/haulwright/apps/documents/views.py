@@ -20,39 +20,51 @@ FILE_HEADERS = ("title", "type", "bytes", "sha256", "stored", "source")
 FINDING_HEADERS = ("finding", "tenant", "what", "done")
 
 
-def planned_document(one: PlannedArtifact) -> dict[str, Any]:
+def planned_document(artifact: PlannedArtifact) -> dict[str, Any]:
     """A document that was planned."""
-    return {"job_id": one.job_id, "idempotency_key": one.key, "created": one.created, "canonical_url": one.url}
-
-
-def standing_row(one: dict[str, Any]) -> tuple[object, ...]:
-    """A document as a line of a table."""
-    error = " ".join((one["error_message"] or "").split())
-    sha256 = (one["sha256"] or "")[:SHA_CHARS]
-    cells = (one["canonical_url"], one["state"], one["attempts"], sha256, one["job_id"], error[:ERROR_CHARS])
-    return tuple("" if cell is None else cell for cell in cells)
-
-
-def file_document(one: File) -> dict[str, Any]:
-    """A file of the index."""
     return {
-        "title": one.title,
-        "type": one.kind,
-        "bytes": one.bytes,
-        "sha256": one.sha256,
-        "source": one.source,
-        "idempotency_key": one.key,
-        "stored_at": iso(one.stored_at),
-        "indexed_at": iso(one.indexed_at),
-        "text_problem": one.text_problem,
+        "job_id": artifact.job_id,
+        "idempotency_key": artifact.key,
+        "created": artifact.created,
+        "canonical_url": artifact.url,
     }
 
 
-def file_row(out: Out, one: File, now: Instant) -> tuple[object, ...]:
+def standing_row(standing: dict[str, Any]) -> tuple[object, ...]:
+    """A document as a line of a table."""
+    error = " ".join((standing["error_message"] or "").split())
+    sha256 = (standing["sha256"] or "")[:SHA_CHARS]
+    cells = (
+        standing["canonical_url"],
+        standing["state"],
+        standing["attempts"],
+        sha256,
+        standing["job_id"],
+        error[:ERROR_CHARS],
+    )
+    return tuple("" if cell is None else cell for cell in cells)
+
+
+def file_document(file: File) -> dict[str, Any]:
+    """A file of the index."""
+    return {
+        "title": file.title,
+        "type": file.kind,
+        "bytes": file.bytes,
+        "sha256": file.sha256,
+        "source": file.source,
+        "idempotency_key": file.key,
+        "stored_at": iso(file.stored_at),
+        "indexed_at": iso(file.indexed_at),
+        "text_problem": file.text_problem,
+    }
+
+
+def file_row(out: Out, file: File, now: Instant) -> tuple[object, ...]:
     """A file as a line of a table."""
-    return (one.title, one.kind, one.bytes, one.sha256[:SHA_CHARS], out.when(one.stored_at, now), one.source)
+    return (file.title, file.kind, file.bytes, file.sha256[:SHA_CHARS], out.when(file.stored_at, now), file.source)
 
 
-def finding_row(one: Discrepancy) -> tuple[object, ...]:
+def finding_row(finding: Discrepancy) -> tuple[object, ...]:
     """A finding as a line of a table."""
-    return (one.kind, one.tenant, one.what, one.done)
+    return (finding.kind, finding.tenant, finding.what, finding.done)

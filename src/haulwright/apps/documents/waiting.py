@@ -47,25 +47,25 @@ def wait_for(out: Out, documents: Documents, principal: Principal, keys: list[st
     """Wait until documents have ended. They go on where the time is not enough."""
     under_way = partial(documents.list_under_way, principal, keys)
     with _bars(out, len(keys)) as bars:
-        for left, is_last in looks(under_way, timeout, every=LOOK_EVERY_SECONDS):
-            bars.show(len(keys) - len(left), _fetching(documents, principal.acting_tenant, left))
-            if not left:
+        for pending, is_last in looks(under_way, timeout, every=LOOK_EVERY_SECONDS):
+            bars.show(len(keys) - len(pending), _fetching(documents, principal.acting_tenant, pending))
+            if not pending:
                 return
             if is_last:
-                job_id, state = next(iter(left.values()))
+                job_id, state = next(iter(pending.values()))
                 raise ResultTimeout(job_id, state, timeout or 0)
 
 
-def _fetching(documents: Documents, tenant: str, left: dict[str, tuple[str, str]]) -> list[FileInFlight]:
+def _fetching(documents: Documents, tenant: str, pending: dict[str, tuple[str, str]]) -> list[FileInFlight]:
     """Those that a worker is at, as far as they say how far they are."""
-    begun = [(key, job_id) for key, (job_id, state) in left.items() if state != "PLANNED"][:MOST_BARS]
-    found = []
-    for key, job_id in begun:
+    running = [(key, job_id) for key, (job_id, state) in pending.items() if state != "PLANNED"][:MOST_BARS]
+    files = []
+    for key, job_id in running:
         job = documents.app.store.listing.find(job_id, tenant)
         if job is not None and job.progress:
-            said = json.loads(job.progress)
-            found.append(FileInFlight(key, said["note"], said["done"], said["of"]))
-    return found
+            progress = json.loads(job.progress)
+            files.append(FileInFlight(key, progress["note"], progress["done"], progress["of"]))
+    return files
 
 
 def _bars(out: Out, total: int) -> AbstractContextManager[Bars]:
@@ -73,7 +73,7 @@ def _bars(out: Out, total: int) -> AbstractContextManager[Bars]:
         return _lines(out, total)
     from rich.console import Console  # noqa: PLC0415 - only where something is drawn
 
-    return drawn(Console(stderr=True), total)
+    return draw_bars(Console(stderr=True), total)
 
 
 @contextmanager
@@ -81,18 +81,18 @@ def _lines(out: Out, total: int) -> Iterator[Bars]:
     """A line now and then, where no bar can be drawn."""
 
     class Lines:
-        told = time.monotonic()
+        last_line_at = time.monotonic()
 
         def show(self, done: int, fetching: list[FileInFlight]) -> None:
-            if time.monotonic() - self.told >= LINE_EVERY_SECONDS:
-                self.told = time.monotonic()
+            if time.monotonic() - self.last_line_at >= LINE_EVERY_SECONDS:
+                self.last_line_at = time.monotonic()
                 out.note(f"documents: {done} of {total}, {len(fetching)} on their way")
 
     yield Lines()
 
 
 @contextmanager
-def drawn(console: Console, total: int) -> Iterator[Bars]:
+def draw_bars(console: Console, total: int) -> Iterator[Bars]:
     """A bar for all, and below it one for each file on its way."""
     from rich.progress import Progress, TaskID  # noqa: PLC0415 - only where something is drawn
 
@@ -103,11 +103,11 @@ def drawn(console: Console, total: int) -> Iterator[Bars]:
         class Drawn:
             def show(self, done: int, fetching: list[FileInFlight]) -> None:
                 drawing.update(whole, completed=done)
-                for gone in bars.keys() - {one.key for one in fetching}:
-                    drawing.remove_task(bars.pop(gone))
-                for one in fetching:
-                    if one.key not in bars:
-                        bars[one.key] = drawing.add_task(one.name[:40])
-                    drawing.update(bars[one.key], completed=one.done, total=one.of)
+                for key in bars.keys() - {file.key for file in fetching}:
+                    drawing.remove_task(bars.pop(key))
+                for file in fetching:
+                    if file.key not in bars:
+                        bars[file.key] = drawing.add_task(file.name[:40])
+                    drawing.update(bars[file.key], completed=file.done, total=file.of)
 
         yield Drawn()

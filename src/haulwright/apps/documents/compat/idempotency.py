@@ -21,11 +21,11 @@ def job_key(work_id: str, artifact_id: str, canonical_url: str) -> str:
 
 def op_key(kind: str, jkey: str, **context: object) -> str:
     """The key of one operation of a job. The id of a job that this process knows stands for its key."""
-    known = _keys_of_jobs.get(jkey)
-    if known is None and is_id(jkey):
+    key = _keys_of_jobs.get(jkey)
+    if key is None and is_id(jkey):
         hint = "Give its key: job_key(work_id, artifact_id, canonical_url)"
         raise InvalidValue("job key", jkey, "is the id of a job that was neither planned nor leased here", hint=hint)
-    return keys.op_key(kind, known or JobKey(jkey), **context)
+    return keys.op_key(kind, key or JobKey(jkey), **context)
 
 
 def remember(job_id: str, key: str) -> None:

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from haulwright.apps.documents.compat.session import required, tenants, transaction
+from haulwright.apps.documents.compat.session import require_lease, tenants, transaction
 from haulwright.engine.payload import EFFECT_LIMIT_BYTES, check
 from haulwright.errors import EffectUnknown
 
@@ -21,13 +21,13 @@ def run_effect(conn: sqlite3.Connection, job_id: str, kind: str, opkey: str, eff
     A function that raises, or answers that it cannot now, is called again the next time. So is one that a crash
     interrupted, under the same key.
     """
-    lease = required(conn, job_id, "effect")
+    lease = require_lease(conn, job_id, "effect")
     with transaction(conn) as store:
-        begun = store.effects.begin(lease, opkey, kind)
-    if begun.state == "unknown":
+        effect = store.effects.begin(lease, opkey, kind)
+    if effect.state == "unknown":
         raise EffectUnknown(f"The effect {kind} was interrupted.", hint=f"haulwright effect resolve {opkey}")
-    if begun.state == "done":
-        return None if begun.result is None else json.loads(begun.result)
+    if effect.state == "done":
+        return None if effect.result is None else json.loads(effect.result)
     result = effect_fn()
     text = check(result, root="result", limit_bytes=EFFECT_LIMIT_BYTES)
     if not _is_passing(result):
@@ -39,9 +39,9 @@ def run_effect(conn: sqlite3.Connection, job_id: str, kind: str, opkey: str, eff
 def get_effect_result(conn: sqlite3.Connection, opkey: str) -> Any:
     """What came of an effect of a job that this connection leased or planned; None where it was not done."""
     with transaction(conn) as store:
-        found = [store.effects.find(tenant, opkey) for tenant in tenants(conn)]
-    done = (known.result for known in found if known is not None and known.result is not None)
-    result = next(done, None)
+        effects = [store.effects.find(tenant, opkey) for tenant in tenants(conn)]
+    results = (effect.result for effect in effects if effect is not None and effect.result is not None)
+    result = next(results, None)
     return None if result is None else json.loads(result)
 
 

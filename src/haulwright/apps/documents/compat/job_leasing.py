@@ -8,7 +8,16 @@ import sqlite3
 from typing import Any, Final
 
 from haulwright.apps.documents.compat.idempotency import remember
-from haulwright.apps.documents.compat.session import QUEUE, TASK, entry, held, hold, let_go, rows, transaction
+from haulwright.apps.documents.compat.session import (
+    QUEUE,
+    TASK,
+    entry,
+    find_lease,
+    forget_lease,
+    remember_lease,
+    rows,
+    transaction,
+)
 from haulwright.apps.documents.retry import FETCH_RETRY
 from haulwright.apps.documents.stages import DOCUMENT_STAGES
 from haulwright.clock import SECOND
@@ -44,9 +53,9 @@ def lease_next_job(conn: sqlite3.Connection, owner: str, ttl_s: float = 120) -> 
         lease = _claim(conn, store, owner)
         if lease is None:
             return None
-        lasting = {"id": lease.id, "fence": lease.fence, "lease_us": round(ttl_s * SECOND)}
-        conn.execute(entry("last"), lasting)
-        hold(conn, owner, lease)
+        params = {"id": lease.id, "fence": lease.fence, "lease_us": round(ttl_s * SECOND)}
+        conn.execute(entry("last"), params)
+        remember_lease(conn, owner, lease)
         (job,) = _documents(conn, lease)
     remember(lease.id, lease.job_key)
     return job
@@ -54,7 +63,7 @@ def lease_next_job(conn: sqlite3.Connection, owner: str, ttl_s: float = 120) -> 
 
 def renew_lease(conn: sqlite3.Connection, job_id: str, owner: str) -> bool:
     """Keep a lease for as long again; False where it is not this connection's, or lost."""
-    lease = held(conn, job_id, owner)
+    lease = find_lease(conn, job_id, owner)
     if lease is None:
         return False
     with transaction(conn) as store:
@@ -67,7 +76,7 @@ def release_lease(conn: sqlite3.Connection, job_id: str, owner: str) -> bool:
 
     A job that failed waits for its next run while it has one left, and is dead after the last.
     """
-    lease = held(conn, job_id, owner)
+    lease = find_lease(conn, job_id, owner)
     if lease is None:
         return False
     with transaction(conn) as store:
@@ -78,7 +87,7 @@ def release_lease(conn: sqlite3.Connection, job_id: str, owner: str) -> bool:
             _begin_again(store, lease)
         if accepted and stage in _ENDINGS:
             conn.execute(entry("end"), {"tenant": lease.tenant, "key": _artifact(lease), "outcome": stage})
-        let_go(conn, job_id)
+        forget_lease(conn, job_id)
     return accepted
 
 
@@ -99,8 +108,8 @@ def _documents(conn: sqlite3.Connection, lease: Lease) -> list[dict[str, Any]]:
     """The document that a job brings; none where it is a job of another kind."""
     if lease.task != TASK:
         return []
-    asked = {"tenant": lease.tenant, "key": _artifact(lease), "job_id": lease.id}
-    return [dict(zip(_KEYS, row, strict=True)) for row in rows(conn, entry("job"), asked)]
+    params = {"tenant": lease.tenant, "key": _artifact(lease), "job_id": lease.id}
+    return [dict(zip(_KEYS, row, strict=True)) for row in rows(conn, entry("job"), params)]
 
 
 def _artifact(lease: Lease) -> str:
@@ -118,13 +127,13 @@ def _step(stage: str, lease: Lease) -> Step:
 def _begin_again(store: Store, lease: Lease) -> None:
     """Start a new generation of a document that failed, for its next run. What the ledger holds is not done again."""
     effects = book("haulwright.stores", "sqlite", "effects")
-    named = {"tenant": lease.tenant, "job_key": lease.job_key}
+    job_key = {"tenant": lease.tenant, "job_key": lease.job_key}
 
     def work(connection: Any) -> None:
-        ((generation, *_),) = connection.run(effects["stage"], named)
-        fresh = {"generation": generation + 1, "machine": DOCUMENT_STAGES.name, "stage": DOCUMENT_STAGES.start}
-        whose = {"job_id": lease.id, "fence": lease.fence, "now": store.now()}
-        connection.run(effects["put_stage"], named | fresh | whose)
+        ((generation, *_),) = connection.run(effects["stage"], job_key)
+        stage = {"generation": generation + 1, "machine": DOCUMENT_STAGES.name, "stage": DOCUMENT_STAGES.start}
+        fenced_by = {"job_id": lease.id, "fence": lease.fence, "now": store.now()}
+        connection.run(effects["put_stage"], job_key | stage | fenced_by)
 
     store.database.transact(work)
 
@@ -132,9 +141,9 @@ def _begin_again(store: Store, lease: Lease) -> None:
 def _worker_of(conn: sqlite3.Connection, store: Store, owner: str) -> str:
     """The worker that this connection is under this name: another with the same name is another worker."""
     conn.execute("create temp table if not exists documents_workers (owner text primary key, worker_id text)")
-    known = rows(conn, "select worker_id from temp.documents_workers where owner = :owner", {"owner": owner})
-    if known:
-        return str(known[0][0])
+    worker_ids = rows(conn, "select worker_id from temp.documents_workers where owner = :owner", {"owner": owner})
+    if worker_ids:
+        return str(worker_ids[0][0])
     worker = this_process(owner)
     store.workers.register(worker, [QUEUE], [TASK])
     conn.execute("insert into temp.documents_workers values (:owner, :id)", {"owner": owner, "id": worker.id})

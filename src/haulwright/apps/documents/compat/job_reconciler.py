@@ -31,15 +31,15 @@ def reconcile_jobs(conn: sqlite3.Connection, staging_root: str | Path = STAGING_
 
 def cleanup_stale_leases(conn: sqlite3.Connection) -> int:
     """Take back leases that ran out, and those of processes of this host that are provably gone."""
-    taken = 0
+    count = 0
     for _ in range(REAP_ROUNDS):
         with transaction(conn) as store:
-            gone = store.workers.gone_from(this_process(), is_gone)
-            found = store.leases.recover(sorted(gone), REAP_LIMIT) + store.leases.reap(REAP_LIMIT)
-        taken += len(found)
-        if not found:
+            dead_workers = store.workers.gone_from(this_process(), is_gone)
+            leases = store.leases.recover(sorted(dead_workers), REAP_LIMIT) + store.leases.reap(REAP_LIMIT)
+        count += len(leases)
+        if not leases:
             break
-    return taken
+    return count
 
 
 def cleanup_stale_ops(conn: sqlite3.Connection) -> int:

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Collection
 from typing import Final
 
-from haulwright.apps.documents.compat.session import entry, required, rows, transaction
+from haulwright.apps.documents.compat.session import entry, require_lease, rows, transaction
 from haulwright.apps.documents.stages import DOCUMENT_STAGES
 from haulwright.errors import IllegalStage, LeaseLost, NotFound
 from haulwright.stores.connection import Connection
@@ -17,10 +17,10 @@ LEASED: Final = "LEASED"
 
 def get_current_state(conn: sqlite3.Connection, job_id: str) -> str:
     """The state of a document, in the words of the document."""
-    found = rows(conn, entry("state"), {"job_id": job_id})
-    if not found:
+    states = rows(conn, entry("state"), {"job_id": job_id})
+    if not states:
         raise NotFound("job", job_id)
-    return str(found[0][0])
+    return str(states[0][0])
 
 
 def advance_state(conn: sqlite3.Connection, job_id: str, to_state: str, allowed_from: Collection[str]) -> None:
@@ -28,7 +28,7 @@ def advance_state(conn: sqlite3.Connection, job_id: str, to_state: str, allowed_
 
     It can fail from every state that is not final, whatever `allowed_from` says.
     """
-    lease = required(conn, job_id, "stage")
+    lease = require_lease(conn, job_id, "stage")
     to = DOCUMENT_STAGES.start if to_state == LEASED else to_state
     with transaction(conn) as store:
 

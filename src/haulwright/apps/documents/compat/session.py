@@ -62,38 +62,38 @@ def entry(name: str) -> str:
     return statement
 
 
-def hold(conn: sqlite3.Connection, owner: str, lease: Lease) -> None:
+def remember_lease(conn: sqlite3.Connection, owner: str, lease: Lease) -> None:
     """Remember a lease with the connection that took it."""
     conn.execute(_HELD)
-    held = {"job_id": lease.id, "owner": owner, "lease": json.dumps(lease)}
-    conn.execute("insert or replace into temp.documents_held values (:job_id, :owner, :lease)", held)
+    params = {"job_id": lease.id, "owner": owner, "lease": json.dumps(lease)}
+    conn.execute("insert or replace into temp.documents_held values (:job_id, :owner, :lease)", params)
     conn.execute(_TENANTS)
     conn.execute("insert or replace into temp.documents_tenants values (:tenant)", {"tenant": lease.tenant})
 
 
-def held(conn: sqlite3.Connection, job_id: str, owner: str | None = None) -> Lease | None:
+def find_lease(conn: sqlite3.Connection, job_id: str, owner: str | None = None) -> Lease | None:
     """The lease that this connection took, by this owner where one is named; it may have been lost since."""
     conn.execute(_HELD)
-    asked = "select lease from temp.documents_held where job_id = :job_id and (:owner is null or owner = :owner)"
-    found = rows(conn, asked, {"job_id": job_id, "owner": owner})
-    return Lease(*json.loads(found[0][0])) if found else None
+    sql = "select lease from temp.documents_held where job_id = :job_id and (:owner is null or owner = :owner)"
+    lease_rows = rows(conn, sql, {"job_id": job_id, "owner": owner})
+    return Lease(*json.loads(lease_rows[0][0])) if lease_rows else None
 
 
 def tenants(conn: sqlite3.Connection) -> list[str]:
     """Whose jobs this connection has to do with: those it leased, the last one first, and those it plans."""
     conn.execute(_TENANTS)
-    leased = rows(conn, "select tenant from temp.documents_tenants order by rowid desc")
-    return list(dict.fromkeys([*(tenant for (tenant,) in leased), DEFAULT_TENANT]))
+    tenant_rows = rows(conn, "select tenant from temp.documents_tenants order by rowid desc")
+    return list(dict.fromkeys([*(tenant for (tenant,) in tenant_rows), DEFAULT_TENANT]))
 
 
-def required(conn: sqlite3.Connection, job_id: str, verb: str) -> Lease:
+def require_lease(conn: sqlite3.Connection, job_id: str, verb: str) -> Lease:
     """The same; refused where this connection never leased the job."""
-    lease = held(conn, job_id)
+    lease = find_lease(conn, job_id)
     if lease is None:
         raise LeaseLost(job_id, 0, verb)
     return lease
 
 
-def let_go(conn: sqlite3.Connection, job_id: str) -> None:
+def forget_lease(conn: sqlite3.Connection, job_id: str) -> None:
     """Forget a lease."""
     conn.execute("delete from temp.documents_held where job_id = :job_id", {"job_id": job_id})

@@ -18,34 +18,34 @@ class _Folding(dict[int, str | None]):
 
     def __missing__(self, code: int) -> str | None:
         char = chr(code)
-        kept: str | None = char if unicodedata.category(char)[0] in "LNM" else " "
+        folded: str | None = char if unicodedata.category(char)[0] in "LNM" else " "
         if unicodedata.combining(char):
-            kept = None
-        self[code] = kept
-        return kept
+            folded = None
+        self[code] = folded
+        return folded
 
 
 _FOLDING: Final = _Folding()
 
 
-def words_of(text: str) -> list[str]:
+def tokenize(text: str) -> list[str]:
     """The words of a text, each once, in the order in which they come; longer ones than people type are left out."""
     folded = unicodedata.normalize("NFKD", text.casefold()).casefold().translate(_FOLDING)
-    found = dict.fromkeys(word for word in folded.split() if len(word) <= LONGEST_WORD_CHARS)
-    size, kept = 0, []
-    for word in found:
+    unique = dict.fromkeys(word for word in folded.split() if len(word) <= LONGEST_WORD_CHARS)
+    size, words = 0, []
+    for word in unique:
         size += len(word.encode())
         if size > MOST_WORDS_BYTES:
             break
-        kept.append(word)
-    return kept
+        words.append(word)
+    return words
 
 
-def terms_of(query: str) -> list[str]:
+def parse_query(query: str) -> list[str]:
     """What a search asks for: words, and beginnings of words with a star at their end. All of them must be there."""
     terms: dict[str, None] = {}
     for piece in query.split():
-        words = words_of(piece)
+        words = tokenize(piece)
         if words and piece.endswith("*"):
             words[-1] += "*"
         terms |= dict.fromkeys(words)
