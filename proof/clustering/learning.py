@@ -11,8 +11,8 @@ from random import Random
 
 from haulwright.apps.brief.clustering import Clustering
 from haulwright.apps.brief.clustering.profile import MOST_WORDS
+from haulwright.apps.brief.clustering.tokenizer import tokenize
 from haulwright.apps.brief.clustering.weights import Weights, read_table
-from haulwright.apps.brief.clustering.words import words
 from proof.clustering.bcubed import Score, bcubed
 from proof.clustering.function_words import FUNCTION_WORDS
 from proof.clustering.function_words import LEVEL as OF_FUNCTION_WORDS
@@ -30,7 +30,7 @@ def learn_weights(labelled: Sequence[Labelled]) -> Weights:
     """Levels from how many subjects speak of a word, however often: a name fills one of them and stays rare."""
     subjects: defaultdict[str, set[str]] = defaultdict(set)
     for one in labelled:
-        for word in map(str.casefold, words(one.article.text, MOST_WORDS)):
+        for word in map(str.casefold, tokenize(one.article.text, MOST_WORDS)):
             subjects[word].add(one.subject)
     count = len({one.subject for one in labelled})
     levels = {word: _level(count, len(where)) for word, where in subjects.items() if len(where) > 1}

@@ -8,10 +8,10 @@ from html.parser import HTMLParser
 
 import pytest
 
-from haulwright.apps.brief.document import make
+from haulwright.apps.brief.document import build_brief
 from haulwright.apps.brief.formats import as_atom, as_json, as_markdown
 from haulwright.apps.brief.page import as_html
-from haulwright.apps.brief.ranking import NewsReport, ranked
+from haulwright.apps.brief.ranking import NewsReport, rank_events
 from haulwright.apps.brief.summary import summarise
 from haulwright.sources.feeds import parse_feed
 
@@ -25,8 +25,8 @@ def report(name, text="Nobody knows why it happened. The mayor of Ashford spoke 
 
 
 def document(*reports, before=None, most=20):
-    events = ranked([(one.article_id.partition("/")[0], one) for one in reports], before or {})
-    return make("2024-01-01", events, most_events=most, now=NOW, version="1").document
+    events = rank_events([(one.article_id.partition("/")[0], one) for one in reports], before or {})
+    return build_brief("2024-01-01", events, most_events=most, now=NOW, version="1").document
 
 
 class Reader(HTMLParser):

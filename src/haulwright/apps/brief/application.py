@@ -23,8 +23,8 @@ from haulwright.apps.brief.fetching import FetchFeeds
 from haulwright.apps.brief.ingest import Ingest
 from haulwright.apps.brief.opml import read_opml
 from haulwright.apps.brief.placing import Placing, PlacingOfAll
-from haulwright.apps.brief.publishing import MOST_LISTED, Listed, Publishing, PublishingOfAll, checked_day
-from haulwright.apps.brief.retention import Removed, Retention
+from haulwright.apps.brief.publishing import MOST_LISTED, PublishedBrief, Publishing, PublishingOfAll, checked_day
+from haulwright.apps.brief.retention import RemovalCounts, Retention
 from haulwright.apps.brief.retry import SLOT_RETRY
 from haulwright.apps.brief.settings import BriefSettings
 from haulwright.apps.brief.sites import Sites
@@ -162,9 +162,9 @@ class Brief(Application):
         return self.publish_task.using(tenant=principal.acting_tenant).enqueue(chosen)
 
     @verb("brief.read")
-    def list_briefs(self, principal: Principal, limit: int = MOST_LISTED) -> list[Listed]:
+    def list_briefs(self, principal: Principal, limit: int = MOST_LISTED) -> list[PublishedBrief]:
         """The briefs of a tenant, the newest first."""
-        return self.publishing.published(principal.acting_tenant, limit)
+        return self.publishing.briefs(principal.acting_tenant, limit)
 
     @verb("brief.read")
     def newest_day(self, principal: Principal) -> str | None:
@@ -182,7 +182,7 @@ class Brief(Application):
         return self.retain_task.enqueue()
 
     @verb("brief.retain")
-    def would_remove(self, principal: Principal) -> Removed:  # noqa: ARG002 - as above
+    def would_remove(self, principal: Principal) -> RemovalCounts:  # noqa: ARG002 - as above
         """What that would remove now. Nothing is written."""
         return self.retention.would_remove()
 

@@ -82,33 +82,33 @@ def cluster_now(site: Site) -> None:
     """Gather the articles that wait in the database into events, for every tenant."""
     handles = brief_of(site).cluster(site.principal())
     endings = work(site, [handle.id for handle in handles])
-    placed = {one.job.tenant: one.result for one in endings if one.job.state is State.SUCCEEDED}
-    rest = [one for one in endings if one.waits]
-    document = {"articles": sum(placed.values()), "tenants": placed, "waiting": len(rest)}
-    told = f"{document['articles']} articles were placed." if placed else "No articles wait."
-    site.out.show(document, told, *(f"{one.job.tenant} waits: {one.trouble}" for one in rest))
-    site.out.next_step(WORKER if rest else "haulwright brief publish" if placed else "")
+    placed = {ending.job.tenant: ending.result for ending in endings if ending.job.state is State.SUCCEEDED}
+    waiting = [ending for ending in endings if ending.waits]
+    document = {"articles": sum(placed.values()), "tenants": placed, "waiting": len(waiting)}
+    summary = f"{document['articles']} articles were placed." if placed else "No articles wait."
+    site.out.show(document, summary, *(f"{ending.job.tenant} waits: {ending.trouble}" for ending in waiting))
+    site.out.next_step(WORKER if waiting else "haulwright brief publish" if placed else "")
 
 
 def count_outcomes(endings: Sequence[Ending]) -> dict[str, int]:
     """What reading feeds came to."""
-    done = [one.result for one in endings if one.result is not None]
-    outcomes = Counter(result["outcome"] for result in done)
+    results = [ending.result for ending in endings if ending.result is not None]
+    outcomes = Counter(result["outcome"] for result in results)
     return {
         "feeds": len(endings),
         **{word: outcomes[word] for word in ("read", "unchanged", "failed")},
-        "waiting": sum(one.waits for one in endings),
-        **{word: sum(result[word] for result in done) for word in ("new", "edited")},
+        "waiting": sum(ending.waits for ending in endings),
+        **{word: sum(result[word] for result in results) for word in ("new", "edited")},
     }
 
 
 def troubles(site: Site, endings: Sequence[Ending]) -> list[str]:
     """The feeds that were not read, each with its address and why."""
     lines = []
-    for one in endings:
-        why = one.trouble if one.waits else (one.result or {}).get("error")
+    for ending in endings:
+        why = ending.trouble if ending.waits else (ending.result or {}).get("error")
         if why:
-            feed_id = json.loads(one.job.args)["feed_id"]
-            feed = brief_of(site).get_feed(site.principal().for_tenant(one.job.tenant), feed_id)
+            feed_id = json.loads(ending.job.args)["feed_id"]
+            feed = brief_of(site).get_feed(site.principal().for_tenant(ending.job.tenant), feed_id)
             lines.append(f"  {feed.url}: {why}")
     return lines

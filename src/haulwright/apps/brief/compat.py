@@ -78,7 +78,7 @@ JOBS: Final = {
     DAILY_BRIEF: JobOptions(coalesce=True, misfire_grace_time=21_600, max_instances=1, expected_runtime=300),
 }
 """The scheduled jobs of the brief."""
-MAX_RUNTIME_THRESHOLD: Final = {name: max_runtime_threshold(one.expected_runtime) for name, one in JOBS.items()}
+MAX_RUNTIME_THRESHOLD: Final = {name: max_runtime_threshold(options.expected_runtime) for name, options in JOBS.items()}
 """Seconds after which a run of each counts as abandoned."""
 
 

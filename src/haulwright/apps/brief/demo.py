@@ -51,7 +51,7 @@ class BriefAct(Act):
         return Reached(read + placed + self._ended(self._publishing), len(self._jobs) + 2)
 
     def _ended(self, handles: list[Handle[object]]) -> bool:
-        return bool(handles) and self.world.ended(one.id for one in handles) == len(handles)
+        return bool(handles) and self.world.ended(handle.id for handle in handles) == len(handles)
 
     def checks(self) -> list[Check]:
         """No article twice, each in one event, and a brief."""
@@ -62,11 +62,11 @@ class BriefAct(Act):
             "select count(*), count(distinct cluster_id) from brief_links where tenant = {tenant}"
         )
         briefs = self._brief.list_briefs(self.world.principal)
-        told = f"{briefs[0].events} events of {briefs[0].articles} articles" if briefs else "none"
+        summary = f"{briefs[0].events} events of {briefs[0].articles} articles" if briefs else "none"
         return [
             Check("brief: articles, none twice", str(articles), 0 < articles == links),
             Check("brief: events, each article in one", str(events), events > 0 and placed == articles),
-            Check("brief: the brief of the day", told, len(briefs) == 1),
+            Check("brief: the brief of the day", summary, len(briefs) == 1),
         ]
 
     def commands(self) -> list[str]:

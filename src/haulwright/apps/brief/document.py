@@ -20,41 +20,45 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class BriefDraft:
     """A brief before it is published."""
 
     document: dict[str, Any]
-    cited: tuple[str, ...]
+    cited_ids: tuple[str, ...]
     """The articles that it names or quotes: they are kept as long as it is."""
-    shown: frozenset[str]
+    shown_ids: frozenset[str]
     """All articles of the events that it tells of; the others were left out for want of room."""
 
 
-def make(day: str, events: Sequence[RankedEvent], *, most_events: int, now: Instant, version: str) -> Made:
+def build_brief(day: str, events: Sequence[RankedEvent], *, most_events: int, now: Instant, version: str) -> BriefDraft:
     """The brief of a day from its ranked events."""
-    shown = events[:most_events]
-    told = [_event(rank, event) for rank, event in enumerate(shown, 1)]
+    shown_events = events[:most_events]
+    sections = [_event(rank, event) for rank, event in enumerate(shown_events, 1)]
     document = {
         "day": day,
         "title": f"Brief of {spoken(day)}",
         "published_at": utc(now),
         "clustering_version": version,
         "articles": sum(len(event.reports) for event in events),
-        "sources": len({one.feed_id for event in events for one in event.reports}),
-        "events": [one for one, _ in told],
-        "events_not_shown": len(events) - len(shown),
+        "sources": len({report.feed_id for event in events for report in event.reports}),
+        "events": [section for section, _ in sections],
+        "events_not_shown": len(events) - len(shown_events),
     }
-    cited = tuple(sorted({article for _, cited in told for article in cited}))
-    return Made(document, cited, frozenset(one.article_id for event in shown for one in event.reports))
+    cited_ids = tuple(sorted({article for _, cited_ids in sections for article in cited_ids}))
+    return BriefDraft(
+        document, cited_ids, frozenset(report.article_id for event in shown_events for report in event.reports)
+    )
 
 
 def _event(rank: int, event: RankedEvent) -> tuple[dict[str, Any], set[str]]:
     lead = event.lead
-    others = sorted(event.reports, key=lambda one: (one is not lead, one.is_copy, one.at, one.article_id))
-    named = others[:MOST_REPORTS]
+    reports = sorted(
+        event.reports, key=lambda report: (report is not lead, report.is_copy, report.at, report.article_id)
+    )
+    named_reports = reports[:MOST_REPORTS]
     headline = lead.title or UNTITLED
-    sentences = summarise(headline, [one.text for one in others[:MOST_SUMMARISED]])
-    quoted = [others[sentence.report] for sentence in sentences]
+    sentences = summarise(headline, [report.text for report in reports[:MOST_SUMMARISED]])
+    quoted = [reports[sentence.report] for sentence in sentences]
     document = {
         "rank": rank,
         "id": event.id,
@@ -65,24 +69,24 @@ def _event(rank: int, event: RankedEvent) -> tuple[dict[str, Any], set[str]]:
             for sentence, report in zip(sentences, quoted, strict=True)
         ],
         "sources": sorted(event.sources),
-        "reports": [_report(one) for one in named],
-        "reports_not_named": len(others) - len(named),
+        "reports": [_report(report) for report in named_reports],
+        "reports_not_named": len(reports) - len(named_reports),
         "score": event.score,
         "size": round(event.size, 4),
         "novelty": round(event.novelty, 4),
         "weight": round(event.weight, 4),
         "why": event.why,
     }
-    return document, {one.article_id for one in (*named, *quoted)}
+    return document, {report.article_id for report in (*named_reports, *quoted)}
 
 
-def _report(one: NewsReport) -> dict[str, Any]:
+def _report(report: NewsReport) -> dict[str, Any]:
     return {
-        "title": one.title or UNTITLED,
-        "source": one.source,
-        "link": one.link,
-        "published_at": utc(one.at),
-        "article_id": one.article_id,
+        "title": report.title or UNTITLED,
+        "source": report.source,
+        "link": report.link,
+        "published_at": utc(report.at),
+        "article_id": report.article_id,
     }
 
 

@@ -98,8 +98,8 @@ class FeedSubscriptions:
             if not writing.run("feeds.add", **row):
                 message = f"The feed {address} is there already, as {row['id']}."
                 raise Conflict(message, hint=f"See it with: haulwright brief list --tenant {tenant}")
-            told = {"feed_id": row["id"], "url": redact(address)}
-            writing.tell(Event(FEED_ADDED, tenant, actor=actor, data=told))
+            data = {"feed_id": row["id"], "url": redact(address)}
+            writing.tell(Event(FEED_ADDED, tenant, actor=actor, data=data))
 
         self._tables.transact(work)
         return self.get(tenant, feed_id(address))
@@ -115,27 +115,27 @@ class FeedSubscriptions:
         actor: str = "app",
     ) -> FeedSubscription:
         """Change what is said of a feed; it may be asked again at once."""
-        said = {
+        changes = {
             "name": None if name is None else check_name("name", name),
             "weight": None if weight is None else checked_weight(weight),
             "enabled": enabled,
         }
 
         def work(writing: Writing) -> None:
-            if not writing.run("feeds.change", tenant=tenant, id=feed_id, **said):
+            if not writing.run("feeds.change", tenant=tenant, id=feed_id, **changes):
                 raise _unknown(feed_id)
-            told = {"feed_id": feed_id} | {word: value for word, value in said.items() if value is not None}
-            writing.tell(Event(FEED_CHANGED, tenant, actor=actor, data=told))
+            data = {"feed_id": feed_id} | {word: value for word, value in changes.items() if value is not None}
+            writing.tell(Event(FEED_CHANGED, tenant, actor=actor, data=data))
 
         self._tables.transact(work)
         return self.get(tenant, feed_id)
 
     def get(self, tenant: str, feed_id: str) -> FeedSubscription:
         """One feed. That of another tenant looks exactly like an absent one."""
-        found = self.find(tenant, feed_id)
-        if found is None:
+        feed = self.find(tenant, feed_id)
+        if feed is None:
             raise _unknown(feed_id)
-        return found
+        return feed
 
     def find(self, tenant: str, feed_id: str) -> FeedSubscription | None:
         """One feed, or None."""

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal
 
 from haulwright.application.tables import Tables
-from haulwright.apps.brief.articles import CHUNK, TakenIn, take_in
+from haulwright.apps.brief.articles import CHUNK, IntakeCounts, take_in
 from haulwright.apps.brief.entries import ArticleDraft, drafts, fit
 from haulwright.apps.brief.feeds import FeedSubscription, FeedSubscriptions
 from haulwright.apps.brief.sites import Sites
@@ -37,7 +37,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class FeedFetch:
     """What reading a feed came to."""
 
     outcome: Literal["read", "unchanged", "failed"]
@@ -52,7 +52,7 @@ class Body:
     """What a feed said this time, ready to be written."""
 
     drafts: list[ArticleDraft]
-    answered: dict[str, Any]
+    columns: dict[str, Any]
     """What the row of the feed says of it."""
 
 
@@ -64,7 +64,7 @@ class FetchFeeds:
         self._feeds = feeds
         self._sites = sites
 
-    async def run(self, ctx: Context, feed_id: str) -> Fetched | Skip:
+    async def run(self, ctx: Context, feed_id: str) -> FeedFetch | Skip:
         """Read a feed. One that fails is written down on the feed, which is asked again later; the job has done it."""
         feed = await asyncio.to_thread(self._feeds.find, ctx.job.tenant, feed_id)
         if feed is None or not feed.enabled:
@@ -73,7 +73,9 @@ class FetchFeeds:
             reply = await self._ask(feed)
             digest = hashlib.sha256(reply.body).hexdigest()
             if reply.status == NOT_MODIFIED or digest == feed.body_hash:
-                return await ctx.acommit("unchanged", self._write_answered, feed, {}, Fetched("unchanged"), settle=True)
+                return await ctx.acommit(
+                    "unchanged", self._write_answered, feed, {}, FeedFetch("unchanged"), settle=True
+                )
             body = await asyncio.to_thread(self._read, feed, reply, digest, await asyncio.to_thread(ctx.store.now))
         except (Permanent, Retryable, AuthFailed) as error:
             message = fit(redact(error.message), ERROR_CHARS)
@@ -82,8 +84,8 @@ class FetchFeeds:
 
     async def _ask(self, feed: FeedSubscription) -> Reply:
         """Ask for the body, unless it is the one whose articles are all written."""
-        known = {"If-None-Match": feed.etag, "If-Modified-Since": feed.last_modified}
-        headers = {name: value for name, value in known.items() if value}
+        validators = {"If-None-Match": feed.etag, "If-Modified-Since": feed.last_modified}
+        headers = {name: value for name, value in validators.items() if value}
         async with self._sites.at(feed.url) as source:
             reply = await source.aget(feed.url, headers=headers)
         return reply if reply.status == NOT_MODIFIED and headers else reply.raise_for_status()
@@ -93,52 +95,54 @@ class FetchFeeds:
         moment = _EPOCH + timedelta(microseconds=now)
         kind = reply.header("content-type") or None
         try:
-            found = parse_feed(reply.body, content_type=kind, url=reply.url, now=moment, limits=LIMITS)
+            parsed_feed = parse_feed(reply.body, content_type=kind, url=reply.url, now=moment, limits=LIMITS)
         except (ArithmeticError, LookupError, RecursionError, ValueError) as fault:  # what no parser foresaw
             raise Permanent(f"The feed cannot be read: {type(fault).__name__}.") from fault
-        notes = dict.fromkeys([*found.warnings, *(note for entry in found.entries for note in entry.warnings)])
-        answered = {
+        notes = dict.fromkeys(
+            [*parsed_feed.warnings, *(note for entry in parsed_feed.entries for note in entry.warnings)]
+        )
+        columns = {
             "body_hash": digest,
             "etag": _header(reply, "etag"),
             "last_modified": _header(reply, "last-modified"),
-            "format": found.format,
+            "format": parsed_feed.format,
             "warnings": json.dumps([fit(note, WARNING_CHARS) for note in list(notes)[:MOST_WARNINGS]]),
-            "rest_us": min((found.ttl_seconds or 0) * SECOND, MOST_PAUSE_US),
+            "rest_us": min((parsed_feed.ttl_seconds or 0) * SECOND, MOST_PAUSE_US),
         }
-        return Body(drafts(found, feed.id, moment), answered)
+        return Body(drafts(parsed_feed, feed.id, moment), columns)
 
-    async def _take_in(self, ctx: Context, feed: FeedSubscription, body: Body, digest: str) -> Fetched:
+    async def _take_in(self, ctx: Context, feed: FeedSubscription, body: Body, digest: str) -> FeedFetch:
         """Take the articles in, some at a time. Only with the last of them is the body known: until then none is."""
         chunks = [body.drafts[start : start + CHUNK] for start in range(0, len(body.drafts), CHUNK)] or [[]]
         new = edited = 0
         for number, chunk in enumerate(chunks[:-1]):
-            taken = await ctx.acommit(f"articles:{digest}:{number}", self._write_articles, feed, chunk)
-            new, edited = new + taken.new, edited + taken.edited
-        so_far = Fetched("read", len(body.drafts), new, edited)
-        return await ctx.acommit("read", self._write_last, feed, chunks[-1], body.answered, so_far, settle=True)
+            counts = await ctx.acommit(f"articles:{digest}:{number}", self._write_articles, feed, chunk)
+            new, edited = new + counts.new, edited + counts.edited
+        so_far = FeedFetch("read", len(body.drafts), new, edited)
+        return await ctx.acommit("read", self._write_last, feed, chunks[-1], body.columns, so_far, settle=True)
 
-    def _write_articles(self, tx: Tx, feed: FeedSubscription, chunk: list[ArticleDraft]) -> TakenIn:
+    def _write_articles(self, tx: Tx, feed: FeedSubscription, chunk: list[ArticleDraft]) -> IntakeCounts:
         return take_in(self._tables.on(tx), feed.tenant, feed.id, chunk)
 
     def _write_last(
-        self, tx: Tx, feed: FeedSubscription, chunk: list[ArticleDraft], answered: dict[str, Any], so_far: Fetched
-    ) -> Fetched:
-        taken = self._write_articles(tx, feed, chunk)
-        fetched = Fetched("read", so_far.entries, so_far.new + taken.new, so_far.edited + taken.edited)
-        return self._write_answered(tx, feed, answered, fetched)
+        self, tx: Tx, feed: FeedSubscription, chunk: list[ArticleDraft], columns: dict[str, Any], so_far: FeedFetch
+    ) -> FeedFetch:
+        counts = self._write_articles(tx, feed, chunk)
+        result = FeedFetch("read", so_far.entries, so_far.new + counts.new, so_far.edited + counts.edited)
+        return self._write_answered(tx, feed, columns, result)
 
-    def _write_answered(self, tx: Tx, feed: FeedSubscription, answered: dict[str, Any], fetched: Fetched) -> Fetched:
-        said = dict.fromkeys(("body_hash", "etag", "last_modified", "format", "warnings", "rest_us")) | answered
-        self._tables.on(tx).run("feeds.answered", tenant=feed.tenant, id=feed.id, **said)
-        return fetched
+    def _write_answered(self, tx: Tx, feed: FeedSubscription, columns: dict[str, Any], result: FeedFetch) -> FeedFetch:
+        params = dict.fromkeys(("body_hash", "etag", "last_modified", "format", "warnings", "rest_us")) | columns
+        self._tables.on(tx).run("feeds.answered", tenant=feed.tenant, id=feed.id, **params)
+        return result
 
-    def _write_failed(self, tx: Tx, feed: FeedSubscription, job_id: str, error: str) -> Fetched:
+    def _write_failed(self, tx: Tx, feed: FeedSubscription, job_id: str, error: str) -> FeedFetch:
         writing = self._tables.on(tx)
         pauses = {"least_us": LEAST_PAUSE_US, "most_us": MOST_PAUSE_US}
         (streak,) = writing.run("feeds.failed", tenant=feed.tenant, id=feed.id, error=error, **pauses) or [(0,)]
         data = {"feed_id": feed.id, "url": redact(feed.url), "failures": streak[0], "error_message": error}
         writing.tell(Event(FEED_FAILED, feed.tenant, job_id, data=data))
-        return Fetched("failed", error=error)
+        return FeedFetch("failed", error=error)
 
 
 def _header(reply: Reply, name: str) -> str | None:

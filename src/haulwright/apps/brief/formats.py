@@ -27,10 +27,13 @@ def as_markdown(document: dict[str, Any]) -> str:
     """The brief for mail, chat and repositories. What comes from a feed is text, never markup."""
     parts = [f"# {_plain(document['title'])}", ""]
     for event in document["events"]:
-        parts += [f"## {event['rank']}. {_named(event['headline'], event['link'])}", ""]
+        parts += [f"## {event['rank']}. {_markdown_link(event['headline'], event['link'])}", ""]
         if event["summary"]:
             parts += [" ".join(_plain(sentence["text"]) for sentence in event["summary"]), ""]
-        parts += [f"- {_named(one['title'], one['link'])} ({_plain(one['source'])})" for one in event["reports"]]
+        parts += [
+            f"- {_markdown_link(report['title'], report['link'])} ({_plain(report['source'])})"
+            for report in event["reports"]
+        ]
         if event["reports_not_named"]:
             parts.append(f"- and {event['reports_not_named']} more")
         parts += ["", f"*{_plain(event['why'])}*", ""]
@@ -59,7 +62,7 @@ FORMATS: Final[dict[str, tuple[Callable[[dict[str, Any]], str], str]]] = {
 
 
 def _entry(document: dict[str, Any], event: dict[str, Any]) -> str:
-    sentences = " ".join(one["text"] for one in event["summary"]) or event["headline"]
+    sentences = " ".join(sentence["text"] for sentence in event["summary"]) or event["headline"]
     link = event["link"] if (event["link"] or "").startswith(_WEB) else None
     linked = f"<link href={quoteattr(_clean(link))}/>" if link else ""
     return (
@@ -74,7 +77,7 @@ def _plain(text: str) -> str:
     return _MARKS.sub(r"\\\1", _ENTITY.sub("&amp;", " ".join(text.split()))).replace("<", "&lt;")
 
 
-def _named(text: str, address: str | None) -> str:
+def _markdown_link(text: str, address: str | None) -> str:
     """A text that leads somewhere, if that is an address of the web."""
     if not (address or "").startswith(_WEB):
         return _plain(text)

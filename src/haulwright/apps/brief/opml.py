@@ -37,16 +37,16 @@ def read_opml(body: bytes) -> list[Outline]:
         parser.Parse(text.lstrip("\ufeff \t\r\n").encode("utf-8", "replace"), True)  # noqa: FBT003  it takes no names
     except expat.ExpatError as fault:
         raise _refusal(f"is no XML: {expat.ErrorString(fault.code)} in line {fault.lineno}") from None
-    if not reader.found:
+    if not reader.outlines:
         raise _refusal("lists no feeds")
-    return list(reader.found.values())
+    return list(reader.outlines.values())
 
 
 class _OpmlReader:
     """Collects outlines with an address, and stops at a limit."""
 
     def __init__(self) -> None:
-        self.found: dict[str, Outline] = {}
+        self.outlines: dict[str, Outline] = {}
         self._depth = 0
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
@@ -55,10 +55,10 @@ class _OpmlReader:
         self._depth += 1
         if self._depth > DEEPEST:
             raise _refusal(f"nests deeper than {DEEPEST}")
-        given = {key.lower(): value.strip() for key, value in attributes.items()}
-        if name.lower() == "outline" and (url := given.get("xmlurl")):
-            self.found.setdefault(url, Outline(url, _name(given.get("text") or given.get("title"))))
-        if len(self.found) > MOST_FEEDS:
+        fields = {key.lower(): value.strip() for key, value in attributes.items()}
+        if name.lower() == "outline" and (url := fields.get("xmlurl")):
+            self.outlines.setdefault(url, Outline(url, _name(fields.get("text") or fields.get("title"))))
+        if len(self.outlines) > MOST_FEEDS:
             raise _refusal(f"lists more than {MOST_FEEDS} feeds")
 
     def end(self, _name: str) -> None:

@@ -44,19 +44,19 @@ def as_html(document: dict[str, Any]) -> str:
 
 def _event(event: dict[str, Any]) -> str:
     sentences = " ".join(escape(sentence["text"]) for sentence in event["summary"])
-    told = f"<p>{sentences}</p>\n" if sentences else ""
+    paragraph = f"<p>{sentences}</p>\n" if sentences else ""
     reports = "\n".join(map(_report, event["reports"]))
     more = event["reports_not_named"]
-    rest = f"\n<li>and {more} more</li>" if more else ""
+    more_item = f"\n<li>and {more} more</li>" if more else ""
     count = len(event["reports"]) + more
     return f"""<li class="event" id="event-{event["rank"]}">
 <div class="rank" aria-hidden="true">{event["rank"]}</div>
 <article>
 <h2>{_link(event["headline"], event["link"])}</h2>
-{told}<p class="quiet">{escape(", ".join(event["sources"]))}</p>
+{paragraph}<p class="quiet">{escape(", ".join(event["sources"]))}</p>
 <details><summary>{count} {"report" if count == 1 else "reports"}, and why it is here</summary>
 <ul class="reports">
-{reports}{rest}
+{reports}{more_item}
 </ul>
 <p>{escape(event["why"])}</p>
 </details>
@@ -67,8 +67,8 @@ def _event(event: dict[str, Any]) -> str:
 def _report(report: dict[str, Any]) -> str:
     when = escape(report["published_at"])
     shown = escape(report["published_at"][:16].replace("T", " "))
-    said = f'{escape(report["source"])}, <time datetime="{when}">{shown}</time>'
-    return f"<li>{_link(report['title'], report['link'])} <span>{said}</span></li>"
+    byline = f'{escape(report["source"])}, <time datetime="{when}">{shown}</time>'
+    return f"<li>{_link(report['title'], report['link'])} <span>{byline}</span></li>"
 
 
 def _link(text: str, address: str | None) -> str:

@@ -98,10 +98,10 @@ class _Window:
         self._since = _first(self._newest)
         after = 0
         for _ in range(MOST_REMEMBERED // PAGE):
-            named = {"tenant": tenant, "version": version, "since": self._since, "after": after}
-            rows = tables.read("links.window", **named, limit=PAGE)
-            for article_id, known, cluster, at, place in rows:
-                self._clustering.remember(article_id, known, cluster, at)
+            page = {"tenant": tenant, "version": version, "since": self._since, "after": after}
+            rows = tables.read("links.window", **page, limit=PAGE)
+            for article_id, stored_signature, cluster, at, place in rows:
+                self._clustering.remember(article_id, stored_signature, cluster, at)
                 after = place
             if len(rows) < PAGE:
                 break
@@ -112,20 +112,20 @@ class _Window:
         The window moves by whole days, wherever a batch ends: what is remembered follows from what was placed.
         """
         article = Article(article_id, text, title, at)
-        found = (self._clustering if at >= self._since else Clustering(self._clustering.version)).place(article)
+        placement = (self._clustering if at >= self._since else Clustering(self._clustering.version)).place(article)
         self._newest, self._last = max(self._newest, at), self._last + 1
         if _first(self._newest) > self._since:
             self._since = _first(self._newest)
             self._clustering.forget_before(self._since)
         return {
             "article_id": article_id,
-            "cluster_id": found.cluster,
+            "cluster_id": placement.cluster,
             "place": self._last,
             "at": at,
             "signature": signature(article),
-            "similarity": found.similarity,
-            "nearest": found.nearest,
-            "duplicate_of": found.duplicate_of,
+            "similarity": placement.similarity,
+            "nearest": placement.nearest,
+            "duplicate_of": placement.duplicate_of,
         }
 
 

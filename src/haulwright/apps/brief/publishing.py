@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
 
 from haulwright.apps.brief.compat import DAILY_BRIEF
-from haulwright.apps.brief.document import make
-from haulwright.apps.brief.ranking import NewsReport, ranked
+from haulwright.apps.brief.document import build_brief
+from haulwright.apps.brief.ranking import NewsReport, rank_events
 from haulwright.client.context import Context
 from haulwright.client.transaction import Tx
 from haulwright.clock import Instant
@@ -32,7 +32,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class PublishResult:
     """What a brief came to."""
 
     day: str
@@ -41,7 +41,7 @@ class Published:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class PublishedBrief:
     """A brief in a list."""
 
     day: str
@@ -78,7 +78,7 @@ class Publishing:
         self._placing = placing
         self._tz = tz
 
-    def run(self, ctx: Context, day: str) -> Published | Skip:
+    def run(self, ctx: Context, day: str) -> PublishResult | Skip:
         """Publish the brief of a day; nothing where it has one already, or where there is no news."""
         tenant, version, tables = ctx.job.tenant, self._placing.version, self.tables
         newest = self.newest_day(tenant)
@@ -88,31 +88,33 @@ class Publishing:
         if not rows:
             return Skip("there is no news since the last brief")
         before: dict[str, int] = dict(tables.read("articles.told_before", tenant=tenant, version=version))
-        events = ranked(((cluster, NewsReport(*report)) for cluster, *report in rows), before)
-        content = make(day, events, most_events=self.most_events, now=ctx.store.now(), version=version)
+        events = rank_events(((cluster, NewsReport(*report)) for cluster, *report in rows), before)
+        draft = build_brief(day, events, most_events=self.most_events, now=ctx.store.now(), version=version)
         row = {
             "tenant": tenant,
             "day": day,
             "version": version,
-            "document": json.dumps(content.document, ensure_ascii=False),
+            "document": json.dumps(draft.document, ensure_ascii=False),
             "articles": len(rows),
             "events": len(events),
         }
         ids = sorted(row[1] for row in rows)
-        articles = [{"article_id": article_id, "shown": article_id in content.shown} for article_id in ids]
-        return ctx.commit("publish", self._write, row, articles, list(content.cited), settle=True)
+        articles = [{"article_id": article_id, "shown": article_id in draft.shown_ids} for article_id in ids]
+        return ctx.commit("publish", self._write, row, articles, list(draft.cited_ids), settle=True)
 
-    def _write(self, tx: Tx, row: dict[str, Any], articles: list[dict[str, Any]], cited: list[str]) -> Published:
+    def _write(
+        self, tx: Tx, row: dict[str, Any], articles: list[dict[str, Any]], cited_ids: list[str]
+    ) -> PublishResult:
         """The brief, what it cites, and what it told of, or nothing of all that."""
-        writing, named = self.tables.on(tx), {"tenant": row["tenant"], "day": row["day"]}
-        taken = writing.each("articles.brief", articles, **named)
-        if not writing.run("briefs.publish", **row) or len(taken) < len(articles):
+        writing, brief_key = self.tables.on(tx), {"tenant": row["tenant"], "day": row["day"]}
+        news_rows = writing.each("articles.brief", articles, **brief_key)
+        if not writing.run("briefs.publish", **row) or len(news_rows) < len(articles):
             raise Retryable("Another brief was published meanwhile.", after=1)
-        writing.each("briefs.cite", [{"article_id": article_id} for article_id in cited], **named)
-        published = Published(row["day"], row["events"], row["articles"])
-        data = {"day": published.day, "events": published.events, "articles": published.articles}
+        writing.each("briefs.cite", [{"article_id": article_id} for article_id in cited_ids], **brief_key)
+        result = PublishResult(row["day"], row["events"], row["articles"])
+        data = {"day": result.day, "events": result.events, "articles": result.articles}
         writing.tell(Event(BRIEF_PUBLISHED, row["tenant"], data=data))
-        return published
+        return result
 
     def day_of(self, instant: Instant) -> str:
         """The day that a moment belongs to."""
@@ -136,9 +138,9 @@ class Publishing:
         document: dict[str, Any] = json.loads(rows[0][1])
         return document
 
-    def published(self, tenant: str, limit: int = MOST_LISTED) -> list[Listed]:
+    def briefs(self, tenant: str, limit: int = MOST_LISTED) -> list[PublishedBrief]:
         """The briefs of a tenant, the newest first."""
-        return [Listed(*row) for row in self.tables.read("briefs.list", tenant=tenant, limit=limit)]
+        return [PublishedBrief(*row) for row in self.tables.read("briefs.list", tenant=tenant, limit=limit)]
 
 
 def checked_day(day: str) -> str:

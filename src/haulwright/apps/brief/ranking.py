@@ -41,12 +41,12 @@ class RankedEvent:
     @cached_property
     def sources(self) -> dict[str, float]:
         """The names of its sources, each with its weight, in the order of their reports."""
-        return {one.source: one.weight for one in self.reports}
+        return {report.source: report.weight for report in self.reports}
 
     @cached_property
     def size(self) -> float:
         """Grows with each report that is no copy, by less each time."""
-        return math.log2(1 + max(1, sum(not one.is_copy for one in self.reports)))
+        return math.log2(1 + max(1, sum(not report.is_copy for report in self.reports)))
 
     @cached_property
     def novelty(self) -> float:
@@ -66,23 +66,29 @@ class RankedEvent:
     @property
     def lead(self) -> NewsReport:
         """The report that speaks for it: of its weightiest source, the earliest that has a title and is no copy."""
-        return min(self.reports, key=lambda one: (not one.title, one.is_copy, -one.weight, one.at, one.article_id))
+        return min(
+            self.reports,
+            key=lambda report: (not report.title, report.is_copy, -report.weight, report.at, report.article_id),
+        )
 
     @property
     def why(self) -> str:
         """Why it is ranked where it is, in a sentence."""
         reports, sources = len(self.reports), len(self.sources)
-        said = f"{_count(reports, 'report')} by {_count(sources, 'source')}"
+        coverage = f"{_count(reports, 'report')} by {_count(sources, 'source')}"
         before = f"{_count(self.told_before, 'report')} told before" if self.told_before else "new in this brief"
-        return f"{said}, {before}, source weight {self.weight:.3g}: score {self.score:g}"
+        return f"{coverage}, {before}, source weight {self.weight:.3g}: score {self.score:g}"
 
 
-def ranked(news: Iterable[tuple[str, NewsReport]], told_before: Mapping[str, int]) -> list[RankedEvent]:
+def rank_events(news: Iterable[tuple[str, NewsReport]], told_before: Mapping[str, int]) -> list[RankedEvent]:
     """The events that the news is about, the most important first; of equals, the one that was told first."""
     reports: dict[str, list[NewsReport]] = defaultdict(list)
     for cluster, report in news:
         reports[cluster].append(report)
-    events = [RankedEvent(cluster, tuple(some), told_before.get(cluster, 0)) for cluster, some in reports.items()]
+    events = [
+        RankedEvent(cluster, tuple(cluster_reports), told_before.get(cluster, 0))
+        for cluster, cluster_reports in reports.items()
+    ]
     return sorted(events, key=lambda event: (-event.score, event.reports[0].at, event.id))
 
 

@@ -24,14 +24,14 @@ MOST_BATCHES: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Removed:
+class RemovalCounts:
     """How many rows were, or would be, removed from each table."""
 
     brief_articles: int = 0
     brief_links: int = 0
 
-    def __add__(self, more: Removed) -> Removed:
-        return Removed(self.brief_articles + more.brief_articles, self.brief_links + more.brief_links)
+    def __add__(self, more: RemovalCounts) -> RemovalCounts:
+        return RemovalCounts(self.brief_articles + more.brief_articles, self.brief_links + more.brief_links)
 
 
 class Retention:
@@ -41,9 +41,9 @@ class Retention:
         self._tables = tables
         self._age_us = round(keep_seconds * SECOND)
 
-    def run(self, ctx: Context) -> Removed:
+    def run(self, ctx: Context) -> RemovalCounts:
         """Remove what may go, a batch for each transaction, and return how much that was."""
-        removed = Removed()
+        removed = RemovalCounts()
         for number in range(MOST_BATCHES):
             batch = ctx.commit(f"batch:{number}", self._batch)
             removed += batch
@@ -51,18 +51,18 @@ class Retention:
                 break
         return ctx.commit("log", self._log, ctx.job.id, removed, settle=True)
 
-    def would_remove(self) -> Removed:
+    def would_remove(self) -> RemovalCounts:
         """What a run would remove now. Nothing is written."""
         ((articles, links),) = self._tables.read("articles.count_purgeable", age_us=self._age_us)
-        return Removed(articles, links)
+        return RemovalCounts(articles, links)
 
-    def _batch(self, tx: Tx) -> Removed:
+    def _batch(self, tx: Tx) -> RemovalCounts:
         writing = self._tables.on(tx)
-        found = writing.run("articles.purgeable", age_us=self._age_us, limit=BATCH)
-        rows = [{"tenant": tenant, "id": article_id} for tenant, article_id in sorted(found)]
+        article_keys = writing.run("articles.purgeable", age_us=self._age_us, limit=BATCH)
+        rows = [{"tenant": tenant, "id": article_id} for tenant, article_id in sorted(article_keys)]
         links = writing.each("articles.purge_links", rows)
-        return Removed(len(writing.each("articles.purge", rows)), len(links))
+        return RemovalCounts(len(writing.each("articles.purge", rows)), len(links))
 
-    def _log(self, tx: Tx, job_id: str, removed: Removed) -> Removed:
+    def _log(self, tx: Tx, job_id: str, removed: RemovalCounts) -> RemovalCounts:
         self._tables.on(tx).tell(Event(RETENTION_CLEANED, DEFAULT_TENANT, job_id, data=asdict(removed)))
         return removed

@@ -33,26 +33,26 @@ class Sites:
     def __init__(self, app: Haulwright, figures: BriefSettings) -> None:
         self._app = app
         self._policy = policy_of(figures.private_hosts)
-        self._allowed = source_limits(
+        self._source_limits = source_limits(
             rate=figures.feed_rate, burst=figures.feed_burst, concurrency=figures.feed_concurrency
         )
-        self._known: dict[str, tuple[Source, SharedClient]] = {}
+        self._sources: dict[str, tuple[Source, SharedClient]] = {}
 
     @asynccontextmanager
     async def at(self, url: str) -> AsyncIterator[Source]:
         """The source of the host of an address, for as long as it is entered."""
-        source, doors = self._source(urlsplit(url).netloc.rpartition("@")[2])
-        async with doors.enter():
+        source, client = self._source(urlsplit(url).netloc.rpartition("@")[2])
+        async with client.enter():
             yield source
 
     def _source(self, host: str) -> tuple[Source, SharedClient]:
-        found = self._known.get(host)
-        if found is None:
-            if len(self._known) >= HOSTS_REMEMBERED:
-                self._known.clear()
+        entry = self._sources.get(host)
+        if entry is None:
+            if len(self._sources) >= HOSTS_REMEMBERED:
+                self._sources.clear()
             key = source_key(NAME, host)
             source = Source(
-                self._app, key, self._allowed, limits=LIMITS, policy=self._policy, headers={"Accept": ACCEPT}
+                self._app, key, self._source_limits, limits=LIMITS, policy=self._policy, headers={"Accept": ACCEPT}
             )
-            found = self._known[host] = (source, SharedClient(source.http))
-        return found
+            entry = self._sources[host] = (source, SharedClient(source.http))
+        return entry

@@ -36,17 +36,19 @@ class Sentence:
 
 def summarise(headline: str, texts: Sequence[str]) -> list[Sentence]:
     """The sentences that stand for all texts, in the order of the texts. What the headline says is not said again."""
-    candidates = [one for number, text in enumerate(texts) for one in _sentences(text, number)][:MOST_CANDIDATES]
-    words = [_words(one.text) for one in candidates]
-    told_by = Counter(word for text in texts for word in _words(text))
-    told_by.update(dict.fromkeys(_words(headline), len(texts)))
-    order = sorted(range(len(candidates)), key=lambda n: (-_weight(words[n], told_by, candidates[n].place), n))
-    said = [_words(headline)]
+    candidates = [sentence for number, text in enumerate(texts) for sentence in _sentences(text, number)][
+        :MOST_CANDIDATES
+    ]
+    words = [_words(sentence.text) for sentence in candidates]
+    report_counts = Counter(word for text in texts for word in _words(text))
+    report_counts.update(dict.fromkeys(_words(headline), len(texts)))
+    order = sorted(range(len(candidates)), key=lambda n: (-_weight(words[n], report_counts, candidates[n].place), n))
+    covered = [_words(headline)]
     chosen: list[int] = []
     for number in order:
-        if len(chosen) < MOST_SENTENCES and not any(_repeats(words[number], before) for before in said):
+        if len(chosen) < MOST_SENTENCES and not any(_repeats(words[number], before) for before in covered):
             chosen.append(number)
-            said.append(words[number])
+            covered.append(words[number])
     return [candidates[number] for number in sorted(chosen)]
 
 
@@ -60,17 +62,17 @@ def _sentences(text: str, report: int) -> list[Sentence]:
 
 
 def _words(text: str) -> frozenset[str]:
-    found = _WORD.findall(text.casefold())
-    return frozenset(word for word in found if len(word) >= SHORTEST_WORD or not word.isascii() or word.isdigit())
+    words = _WORD.findall(text.casefold())
+    return frozenset(word for word in words if len(word) >= SHORTEST_WORD or not word.isascii() or word.isdigit())
 
 
-def _weight(words: frozenset[str], told_by: Counter[str], place: int) -> int:
+def _weight(words: frozenset[str], report_counts: Counter[str], place: int) -> int:
     """How many reports stand behind a word of it, on average; what a report begins with counts more.
 
     In thousandths: whole numbers are equal anywhere.
     """
     begins = max(FIRST_COUNTS - place, 1)
-    return 1000 * begins * sum(told_by[word] for word in words) // (len(words) + 2)
+    return 1000 * begins * sum(report_counts[word] for word in words) // (len(words) + 2)
 
 
 def _repeats(words: frozenset[str], before: frozenset[str]) -> bool:

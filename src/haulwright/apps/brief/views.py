@@ -9,7 +9,7 @@ from haulwright.operations.times import iso
 if TYPE_CHECKING:
     from haulwright.apps.brief.compat import ScheduleRun
     from haulwright.apps.brief.feeds import FeedSubscription
-    from haulwright.apps.brief.publishing import Listed
+    from haulwright.apps.brief.publishing import PublishedBrief
     from haulwright.cli.kit.output import Out
     from haulwright.clock import Instant
 
@@ -19,59 +19,73 @@ BRIEF_HEADERS = ("day", "events", "articles", "published")
 RUN_HEADERS = ("job", "slot", "status", "started", "finished", "worker", "error")
 
 
-def feed_document(one: FeedSubscription) -> dict[str, Any]:
+def feed_document(feed: FeedSubscription) -> dict[str, Any]:
     """A feed."""
     return {
-        "tenant": one.tenant,
-        "id": one.id,
-        "url": one.url,
-        "name": one.name,
-        "weight": one.weight,
-        "enabled": one.enabled,
-        "format": one.format,
-        "warnings": list(one.warnings),
-        "due_at": iso(one.due_at),
-        "checked_at": iso(one.checked_at),
-        "changed_at": iso(one.changed_at),
-        "failures": one.failures,
-        "last_error": one.last_error,
-        "last_failed_at": iso(one.last_failed_at),
+        "tenant": feed.tenant,
+        "id": feed.id,
+        "url": feed.url,
+        "name": feed.name,
+        "weight": feed.weight,
+        "enabled": feed.enabled,
+        "format": feed.format,
+        "warnings": list(feed.warnings),
+        "due_at": iso(feed.due_at),
+        "checked_at": iso(feed.checked_at),
+        "changed_at": iso(feed.changed_at),
+        "failures": feed.failures,
+        "last_error": feed.last_error,
+        "last_failed_at": iso(feed.last_failed_at),
     }
 
 
-def feed_row(out: Out, one: FeedSubscription, now: Instant) -> tuple[object, ...]:
+def feed_row(out: Out, feed: FeedSubscription, now: Instant) -> tuple[object, ...]:
     """A feed as a line of a table."""
-    error = " ".join((one.last_error or "").split())[:ERROR_CHARS]
-    enabled = "yes" if one.enabled else "no"
-    return one.id, one.name, one.url, one.weight, enabled, out.when(one.checked_at, now), one.failures or "", error
+    error = " ".join((feed.last_error or "").split())[:ERROR_CHARS]
+    enabled = "yes" if feed.enabled else "no"
+    return (
+        feed.id,
+        feed.name,
+        feed.url,
+        feed.weight,
+        enabled,
+        out.when(feed.checked_at, now),
+        feed.failures or "",
+        error,
+    )
 
 
-def brief_document(one: Listed) -> dict[str, Any]:
+def brief_document(brief: PublishedBrief) -> dict[str, Any]:
     """A brief in a list."""
-    return {"day": one.day, "events": one.events, "articles": one.articles, "published_at": iso(one.published_at)}
-
-
-def brief_row(out: Out, one: Listed, now: Instant) -> tuple[object, ...]:
-    """A brief as a line of a table."""
-    return one.day, one.events, one.articles, out.when(one.published_at, now)
-
-
-def run_document(one: ScheduleRun) -> dict[str, Any]:
-    """A run of a scheduled job."""
-    times = {name: getattr(one, name) for name in ("scheduled_for", "started_at", "finished_at")}
     return {
-        "id": one.id,
-        "job_name": one.job_name,
-        **{name: None if moment is None else f"{moment:%Y-%m-%dT%H:%M:%SZ}" for name, moment in times.items()},
-        "status": one.status,
-        "worker_instance": one.worker_instance,
-        "error_message": one.error_message,
+        "day": brief.day,
+        "events": brief.events,
+        "articles": brief.articles,
+        "published_at": iso(brief.published_at),
     }
 
 
-def run_row(one: ScheduleRun) -> tuple[object, ...]:
+def brief_row(out: Out, brief: PublishedBrief, now: Instant) -> tuple[object, ...]:
+    """A brief as a line of a table."""
+    return brief.day, brief.events, brief.articles, out.when(brief.published_at, now)
+
+
+def run_document(run: ScheduleRun) -> dict[str, Any]:
+    """A run of a scheduled job."""
+    times = {name: getattr(run, name) for name in ("scheduled_for", "started_at", "finished_at")}
+    return {
+        "id": run.id,
+        "job_name": run.job_name,
+        **{name: None if moment is None else f"{moment:%Y-%m-%dT%H:%M:%SZ}" for name, moment in times.items()},
+        "status": run.status,
+        "worker_instance": run.worker_instance,
+        "error_message": run.error_message,
+    }
+
+
+def run_row(run: ScheduleRun) -> tuple[object, ...]:
     """A run as a line of a table."""
-    shown = run_document(one)
-    error = " ".join((one.error_message or "").split())[:ERROR_CHARS]
+    document = run_document(run)
+    error = " ".join((run.error_message or "").split())[:ERROR_CHARS]
     names = ("job_name", "scheduled_for", "status", "started_at", "finished_at", "worker_instance")
-    return (*("" if shown[name] is None else shown[name] for name in names), error)
+    return (*("" if document[name] is None else document[name] for name in names), error)

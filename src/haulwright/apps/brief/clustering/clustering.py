@@ -118,28 +118,30 @@ class Clustering:
 
     def _find(self, article: Article, profile: Profile) -> Placement:
         mine = terms_of(profile)
-        found = {
+        similarities = {
             number: cosine(mine, profile.square, self._members[number].profile)
             for number in self._index.nearest(profile.terms, profile.weights)
             if _in_window(article.published_at, self._members[number].published_at)
         }
-        alike = sorted(found, key=lambda number: (-found[number], number))
+        alike = sorted(similarities, key=lambda number: (-similarities[number], number))
         if not alike:
             return Placement(_name(article.id), 0.0, None, None)
         nearest = self._members[alike[0]].id
-        maybe_copied = (self._members[one] for one in alike if found[one] >= COPIED_FROM)
+        maybe_copied = (self._members[number] for number in alike if similarities[number] >= COPIED_FROM)
         original = next((member for member in maybe_copied if is_copy(profile, member.profile)), None)
         if original is not None:
-            return Placement(original.cluster, found[self._numbers[original.id]], nearest, original.id)
-        near, cluster = self._nearest_cluster(profile, alike, found)
+            return Placement(original.cluster, similarities[self._numbers[original.id]], nearest, original.id)
+        near, cluster = self._nearest_cluster(profile, alike, similarities)
         joined = cluster if near >= self._join_at else _name(article.id)
         return Placement(joined, near, nearest, None)
 
-    def _nearest_cluster(self, profile: Profile, alike: Sequence[int], found: Mapping[int, float]) -> tuple[float, str]:
+    def _nearest_cluster(
+        self, profile: Profile, alike: Sequence[int], similarities: Mapping[int, float]
+    ) -> tuple[float, str]:
         """The event that is nearest among those of the articles most alike; of equals the one found first."""
         best: dict[str, float] = {}
         for number in alike:
-            best.setdefault(self._members[number].cluster, found[number])
+            best.setdefault(self._members[number].cluster, similarities[number])
         scores: dict[str, float] = {}
         for cluster in islice(best, MOST_EVENTS):
             scores[cluster] = nearness(profile, self._sum(cluster), best[cluster])
@@ -166,21 +168,21 @@ class Clustering:
             self._forget(list(islice(self._members, FORGOTTEN_AT_ONCE)))
 
     def _forget(self, numbers: Sequence[int]) -> None:
-        gone = {number: self._members.pop(number) for number in numbers}
-        for member in gone.values():
+        members = {number: self._members.pop(number) for number in numbers}
+        for member in members.values():
             del self._numbers[member.id]
-        for cluster in {member.cluster for member in gone.values()}:
+        for cluster in {member.cluster for member in members.values()}:
             self._sums.pop(cluster, None)
-            left = [number for number in self._clusters[cluster] if number not in gone]
-            if left:
-                self._clusters[cluster] = left
+            remaining = [number for number in self._clusters[cluster] if number not in members]
+            if remaining:
+                self._clusters[cluster] = remaining
             else:
                 del self._clusters[cluster]
-        self._index.take_out({number: member.profile.terms for number, member in gone.items()})
+        self._index.remove({number: member.profile.terms for number, member in members.items()})
 
-    def _refuse_known(self, known: str) -> None:
-        if known in self._numbers:
-            raise InvalidValue("article", known, "was placed already", hint="An article is placed once.")
+    def _refuse_known(self, article_id: str) -> None:
+        if article_id in self._numbers:
+            raise InvalidValue("article", article_id, "was placed already", hint="An article is placed once.")
 
 
 def _name(first: str) -> str:
@@ -188,5 +190,5 @@ def _name(first: str) -> str:
     return f"{VERSION}-{blake2b(first.encode('utf-8', 'surrogatepass'), digest_size=10).hexdigest()}"
 
 
-def _in_window(one: int | None, other: int | None) -> bool:
-    return one is None or other is None or abs(one - other) < WINDOW
+def _in_window(first: int | None, second: int | None) -> bool:
+    return first is None or second is None or abs(first - second) < WINDOW

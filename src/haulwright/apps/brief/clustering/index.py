@@ -19,35 +19,37 @@ class PostingIndex:
     """The articles by number, under their terms. Only what is taken out is dropped: it is asking that is bounded."""
 
     def __init__(self) -> None:
-        self._holders: dict[int, list[int]] = {}
+        self._postings: dict[int, list[int]] = {}
 
     def add(self, number: int, terms: Sequence[int]) -> None:
         """Put an article under its terms. Numbers only grow."""
         for term in terms[:INDEXED_TERMS]:
-            self._holders.setdefault(term, []).append(number)
+            self._postings.setdefault(term, []).append(number)
 
-    def take_out(self, gone: Mapping[int, Sequence[int]]) -> None:
+    def remove(self, terms_by_number: Mapping[int, Sequence[int]]) -> None:
         """Forget articles, given with their terms."""
-        for term in {term for terms in gone.values() for term in terms[:INDEXED_TERMS]}:
-            left = [number for number in self._holders[term] if number not in gone]
-            if left:
-                self._holders[term] = left
+        for term in {term for terms in terms_by_number.values() for term in terms[:INDEXED_TERMS]}:
+            remaining = [number for number in self._postings[term] if number not in terms_by_number]
+            if remaining:
+                self._postings[term] = remaining
             else:
-                del self._holders[term]
+                del self._postings[term]
 
     def nearest(self, terms: Sequence[int], weights: Sequence[int]) -> list[int]:
         """The articles that share most of the weight of these terms, most first, newest first where that is equal."""
         shared: dict[int, int] = {}
         looked_at = 0
         for _, term, weight in self._rarest_first(terms, weights):
-            holders = self._holders[term][-MOST_OF_A_TERM:]
-            for number in holders:
+            numbers = self._postings[term][-MOST_OF_A_TERM:]
+            for number in numbers:
                 shared[number] = shared.get(number, 0) + weight
-            looked_at += len(holders)
+            looked_at += len(numbers)
             if looked_at >= MOST_LOOKED_AT:
                 break
         return [number for _, number in nlargest(MOST_FOUND, ((total, number) for number, total in shared.items()))]
 
     def _rarest_first(self, terms: Sequence[int], weights: Sequence[int]) -> list[tuple[int, int, int]]:
-        known = zip(terms[:INDEXED_TERMS], weights, strict=False)
-        return sorted((len(self._holders[term]), term, weight) for term, weight in known if term in self._holders)
+        weighted_terms = zip(terms[:INDEXED_TERMS], weights, strict=False)
+        return sorted(
+            (len(self._postings[term]), term, weight) for term, weight in weighted_terms if term in self._postings
+        )

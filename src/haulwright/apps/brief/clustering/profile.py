@@ -16,8 +16,8 @@ from typing import Final
 from zlib import crc32
 
 from haulwright.apps.brief.clustering.sketch import BUCKETS, sketch
+from haulwright.apps.brief.clustering.tokenizer import proper_names, tokenize
 from haulwright.apps.brief.clustering.weights import Weights
-from haulwright.apps.brief.clustering.words import names, words
 from haulwright.errors import InvalidValue
 
 MOST_WORDS: Final = 300
@@ -61,7 +61,7 @@ class Profile:
 
 def profile_of(title: str, text: str, weights: Weights) -> Profile:
     """What is kept of an article."""
-    of_title, of_text = words(title, LEAD_WORDS), words(text, MOST_WORDS)
+    of_title, of_text = tokenize(title, LEAD_WORDS), tokenize(text, MOST_WORDS)
     heavy = _heaviest(of_title, of_text, weights)
     most = heavy[0][1] if heavy else 1
     scaled = bytes(max(1, weight * HEAVIEST // most) for _, weight in heavy)
@@ -76,8 +76,8 @@ def read_profile(text: str) -> Profile:
         packed = urlsafe_b64decode(body + "=" * (-len(body) % 4))
     except ValueError:
         packed = b""
-    count, rest = divmod(len(packed) - _SKETCH_BYTES, _TERM_BYTES)
-    if not text.startswith(PREFIX) or rest or not 0 <= count <= MOST_TERMS:
+    count, remainder = divmod(len(packed) - _SKETCH_BYTES, _TERM_BYTES)
+    if not text.startswith(PREFIX) or remainder or not 0 <= count <= MOST_TERMS:
         raise InvalidValue("signature", text[:20], "was not made by this version of clustering")
     terms, sketched = array("I", packed[: 4 * count]), array("H", packed[5 * count :])
     return Profile.of(_little(terms), packed[4 * count : 5 * count], _little(sketched))
@@ -85,15 +85,15 @@ def read_profile(text: str) -> Profile:
 
 def _heaviest(of_title: list[str], of_text: list[str], weights: Weights) -> list[tuple[int, int]]:
     """The terms that weigh most, with their weights: its level, its kind, and the root of how often a word stands."""
-    named = names(of_text) | names(of_title)
-    found: dict[int, int] = {}
+    folded_names = proper_names(of_text) | proper_names(of_title)
+    by_term: dict[int, int] = {}
     for word, count in _counts(of_title, of_text).items():
-        times = NUMBER_TIMES if word[0].isdecimal() else NAME_TIMES if word in named else 1
+        times = NUMBER_TIMES if word[0].isdecimal() else NAME_TIMES if word in folded_names else 1
         weight = weights.level(word) * times * isqrt(count * _FINENESS)
         term = crc32(word.encode("utf-8", "surrogatepass"))
-        if weight > found.get(term, 0):
-            found[term] = weight
-    return sorted(found.items(), key=lambda item: (-item[1], item[0]))[:MOST_TERMS]
+        if weight > by_term.get(term, 0):
+            by_term[term] = weight
+    return sorted(by_term.items(), key=lambda item: (-item[1], item[0]))[:MOST_TERMS]
 
 
 def _counts(of_title: list[str], of_text: list[str]) -> Counter[str]:

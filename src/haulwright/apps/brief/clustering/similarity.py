@@ -31,9 +31,9 @@ def cosine(mine: Mapping[int, int], square: int, other: Profile) -> float:
     return product / sqrt(square * other.square) if product else 0.0
 
 
-def is_copy(one: Profile, other: Profile) -> bool:
+def is_copy(first: Profile, second: Profile) -> bool:
     """Whether one article is the other again: the same words, or most of the same runs of words."""
-    return one == other or resemble(one.sketch, other.sketch)
+    return first == second or resemble(first.sketch, second.sketch)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,8 +32,8 @@ def sketch(words: Sequence[str]) -> array[int]:
     return array("H", least)
 
 
-def resemble(one: array[int], other: array[int]) -> bool:
+def resemble(first: array[int], second: array[int]) -> bool:
     """Whether two texts share most of their runs of words."""
-    filled = sum(1 for mine, its in zip(one, other, strict=True) if mine != EMPTY or its != EMPTY)
-    shared = sum(1 for mine, its in zip(one, other, strict=True) if mine == its != EMPTY)
+    filled = sum(1 for mine, its in zip(first, second, strict=True) if mine != EMPTY or its != EMPTY)
+    shared = sum(1 for mine, its in zip(first, second, strict=True) if mine == its != EMPTY)
     return shared >= FEWEST_SHARED and shared >= COPY_AT * filled

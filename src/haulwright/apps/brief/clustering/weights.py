@@ -23,9 +23,9 @@ class Weights:
 
     def level(self, word: str) -> int:
         """What a word weighs: 0 says nothing at all."""
-        known = self.levels.get(word)
-        if known is not None:
-            return known
+        level = self.levels.get(word)
+        if level is not None:
+            return level
         return self.unknown // 2 if len(word) <= SHORT_WORD and word.isalpha() and word.isascii() else self.unknown
 
 
@@ -43,8 +43,8 @@ def read_table(text: str) -> Weights:
     first, *lines = text.splitlines()
     levels = {}
     for line in lines:
-        level, *found = line.split(" ")
-        levels.update(dict.fromkeys(found, int(level)))
+        level, *words = line.split(" ")
+        levels.update(dict.fromkeys(words, int(level)))
     return Weights(levels, int(first.removeprefix("unknown ")))
 
 

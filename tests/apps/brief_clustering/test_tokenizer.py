@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from haulwright.apps.brief.clustering.words import MOST_CHARS, names, words
+from haulwright.apps.brief.clustering.tokenizer import MOST_CHARS, proper_names, tokenize
 
 
 @pytest.mark.parametrize(
@@ -26,24 +26,24 @@ from haulwright.apps.brief.clustering.words import MOST_CHARS, names, words
     ],
 )
 def test_a_text_gives_its_words_in_order(text, found):
-    assert words(text, 100) == found
+    assert tokenize(text, 100) == found
 
 
 def test_a_text_without_end_costs_no_more_than_its_beginning():
-    assert len(words("word " * MOST_CHARS, MOST_CHARS)) == MOST_CHARS // 5
-    assert words("one two three four", 3) == ["one", "two", "three"]
-    assert words("東京で地震", 2) == ["東京", "京で"]
+    assert len(tokenize("word " * MOST_CHARS, MOST_CHARS)) == MOST_CHARS // 5
+    assert tokenize("one two three four", 3) == ["one", "two", "three"]
+    assert tokenize("東京で地震", 2) == ["東京", "京で"]
 
 
 def test_a_composed_letter_is_the_same_as_one_with_a_mark():
-    assert words("cafe\u0301", 1) == words("caf\u00e9", 1)
+    assert tokenize("cafe\u0301", 1) == tokenize("caf\u00e9", 1)
 
 
 def test_names_begin_with_a_capital_wherever_they_stand():
-    told = words("The mayor of Lisbon met the press. Lisbon waits, and so does May; it may rain.", 100)
+    told = tokenize("The mayor of Lisbon met the press. Lisbon waits, and so does May; it may rain.", 100)
 
-    assert names(told) == {"lisbon"}
+    assert proper_names(told) == {"lisbon"}
 
 
 def test_a_headline_in_capitals_tells_no_names():
-    assert names(words("COLTS BEAT CHIEFS In The Last Quarter", 100)) == set()
+    assert proper_names(tokenize("COLTS BEAT CHIEFS In The Last Quarter", 100)) == set()

@@ -26,29 +26,29 @@ _TOKEN: Final = re.compile(
 _SPACES: Final = re.compile(r"\s+")
 
 
-def words(text: str, most: int) -> list[str]:
+def tokenize(text: str, most: int) -> list[str]:
     """The first words of a text, as written; scripts without spaces give pairs of neighbouring characters."""
-    found: list[str] = []
+    tokens: list[str] = []
     for token in _TOKEN.finditer(unicodedata.normalize("NFKC", text[:MOST_CHARS])):
         match token.lastgroup:
             case "word" if len(token[0]) > 1:  # single letters are what is left of 's and of initials
-                found.append(token[0][:LONGEST_WORD])
+                tokens.append(token[0][:LONGEST_WORD])
             case "number":
-                found.append(_SPACES.sub("", token[0])[:LONGEST_WORD])
+                tokens.append(_SPACES.sub("", token[0])[:LONGEST_WORD])
             case "run":
-                found += _pairs(token[0])
-        if len(found) >= most:
+                tokens += _pairs(token[0])
+        if len(tokens) >= most:
             break
-    return found[:most]
+    return tokens[:most]
 
 
-def names(written: Sequence[str]) -> set[str]:
+def proper_names(tokens: Sequence[str]) -> set[str]:
     """The words, folded, that begin with a capital wherever they stand. Where most words do, that says nothing."""
-    high = {word.casefold() for word in written if word[0].isupper()}
-    low = {word.casefold() for word in written if word[0].islower()}
-    capitals = sum(1 for word in written if word[0].isupper())
-    return high - low if capitals < MOST_CAPITALS * len(written) else set()
+    high = {word.casefold() for word in tokens if word[0].isupper()}
+    low = {word.casefold() for word in tokens if word[0].islower()}
+    capitals = sum(1 for word in tokens if word[0].isupper())
+    return high - low if capitals < MOST_CAPITALS * len(tokens) else set()
 
 
 def _pairs(run: str) -> list[str]:
-    return [run] if len(run) == 1 else [one + other for one, other in pairwise(run)]
+    return [run] if len(run) == 1 else [first + second for first, second in pairwise(run)]

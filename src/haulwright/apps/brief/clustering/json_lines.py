@@ -39,20 +39,20 @@ def read_articles(stream: IO[bytes]) -> Iterator[Article]:
 
 def _article(line: bytes, where: str) -> Article:
     try:
-        found = json.loads(line)
+        fields = json.loads(line)
     except (ValueError, RecursionError):
         raise InvalidValue(where, _shown(line), "is no JSON in UTF-8", hint=HINT) from None
-    if not isinstance(found, dict):
+    if not isinstance(fields, dict):
         raise InvalidValue(where, _shown(line), "is no JSON object", hint=HINT)
-    article_id = _text(found, "id", where)
+    article_id = _text(fields, "id", where)
     if not article_id:
         raise InvalidValue(f"{where}: id", article_id, "is empty", hint=HINT)
-    title = "" if found.get("title") is None else _text(found, "title", where)
-    return Article(article_id, _text(found, "text", where), title, _instant(found.get("published_at"), where))
+    title = "" if fields.get("title") is None else _text(fields, "title", where)
+    return Article(article_id, _text(fields, "text", where), title, _instant(fields.get("published_at"), where))
 
 
-def _text(found: dict[str, Any], name: str, where: str) -> str:
-    value = found.get(name)
+def _text(fields: dict[str, Any], name: str, where: str) -> str:
+    value = fields.get(name)
     if not isinstance(value, str):
         raise InvalidValue(f"{where}: {name}", value, "is no text", hint=HINT)
     return value
@@ -60,28 +60,28 @@ def _text(found: dict[str, Any], name: str, where: str) -> str:
 
 def _instant(value: Any, where: str) -> int | None:
     """Microseconds since 1970, from seconds or from ISO 8601; a time without a zone is one in UTC."""
-    what = f"{where}: published_at"
+    field = f"{where}: published_at"
     match value:
         case None:
             return None
         case bool():
-            raise InvalidValue(what, value, "is no time", hint=HINT)
+            raise InvalidValue(field, value, "is no time", hint=HINT)
         case int() | float():
             if not isfinite(value) or abs(value) > _LAST_SECOND:
-                raise InvalidValue(what, value, "is no time in seconds since 1970", hint="Are these milliseconds?")
+                raise InvalidValue(field, value, "is no time in seconds since 1970", hint="Are these milliseconds?")
             return round(value * _SECOND)
         case str():
-            return _iso(value, what)
+            return _iso(value, field)
         case _:
-            raise InvalidValue(what, value, "is no time", hint=HINT)
+            raise InvalidValue(field, value, "is no time", hint=HINT)
 
 
-def _iso(text: str, what: str) -> int:
+def _iso(text: str, field: str) -> int:
     try:
         moment = datetime.fromisoformat(text)
         since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
     except (ValueError, OverflowError):
-        raise InvalidValue(what, text[:SHOWN_CHARS], "is no time in ISO 8601", hint=HINT) from None
+        raise InvalidValue(field, text[:SHOWN_CHARS], "is no time in ISO 8601", hint=HINT) from None
     return (since.days * 86_400 + since.seconds) * _SECOND + since.microseconds
 
 
