@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from haulwright.application.application import Application
+from haulwright import Task
+from haulwright.application import Application, verb
 from haulwright.application.private_hosts import policy_of
-from haulwright.application.verbs import verb
 from haulwright.apps.brief import SPEC
 from haulwright.apps.brief.compat import (
     DAILY_BRIEF,
@@ -28,14 +28,11 @@ from haulwright.apps.brief.retention import RemovalCounts, Retention
 from haulwright.apps.brief.retry import SLOT_RETRY
 from haulwright.apps.brief.settings import BriefSettings
 from haulwright.apps.brief.sites import Sites
-from haulwright.client.task import Task
 from haulwright.errors import Conflict, InvalidValue
 from haulwright.operations.access import EVERYBODY, INSTALLATION
 
 if TYPE_CHECKING:
-    from haulwright.client.app import Haulwright
-    from haulwright.client.handle import Handle
-    from haulwright.operations.principal import Principal
+    from haulwright import Handle, Haulwright, Principal
 
 QUEUE: Final = "brief"
 

@@ -10,7 +10,7 @@ from haulwright.apps.brief.entries import ArticleDraft
 from haulwright.sources.tools.urls import CANON_VERSION
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Writing
+    from haulwright.application import Writing
 
 CHUNK: Final = 100
 """Articles that one transaction takes in."""

@@ -9,14 +9,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from haulwright.engine.transitions import State
+from haulwright import State
 from haulwright.errors import Refused
 
 if TYPE_CHECKING:
+    from haulwright import Haulwright, Job
     from haulwright.apps.brief.application import Brief
     from haulwright.cli.kit.site import Site
-    from haulwright.client.app import Haulwright
-    from haulwright.engine.job import Job
 
 QUEUE = "brief"
 WORKER = "haulwright worker -A haulwright.apps.brief.worker:app --queues brief"

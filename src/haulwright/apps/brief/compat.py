@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from haulwright import State
 from haulwright.application.application import application
 from haulwright.engine.outcome import REASON_LEASE
-from haulwright.engine.transitions import State
 from haulwright.errors import InvalidValue, SlotTaken
 
 if TYPE_CHECKING:
+    from haulwright import Haulwright
     from haulwright.apps.brief.application import Brief
-    from haulwright.client.app import Haulwright
     from haulwright.engine.schedule import ScheduleOptions
     from haulwright.stores.connection import Row
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, Final
 
+from haulwright import Handle
 from haulwright.application.scenario import Act, Check, Reached
 from haulwright.apps.brief.application import Brief
-from haulwright.client.handle import Handle
 from haulwright.sandbox import Sandbox
 
 PAPERS: Final = (

@@ -19,7 +19,7 @@ from haulwright.sources.http import Policy
 from haulwright.sources.tools.urls import canonical_url
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables, Writing
+    from haulwright.application import Tables, Writing
     from haulwright.stores.connection import Row
 
 FEED_ADDED: Final = "feed.added"

@@ -9,16 +9,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal
 
-from haulwright.application.tables import Tables
+from haulwright import AuthFailed, Context, Permanent, Retryable, Skip, Tx
+from haulwright.application import Tables
 from haulwright.apps.brief.articles import CHUNK, IntakeCounts, take_in
 from haulwright.apps.brief.entries import ArticleDraft, drafts, fit
 from haulwright.apps.brief.feeds import FeedSubscription, FeedSubscriptions
 from haulwright.apps.brief.sites import Sites
-from haulwright.client.context import Context
-from haulwright.client.transaction import Tx
 from haulwright.clock import SECOND
-from haulwright.engine.outcome import Skip
-from haulwright.errors import AuthFailed, Permanent, Retryable
 from haulwright.events import Event
 from haulwright.redaction import redact
 from haulwright.sources.feeds import FeedLimits, parse_feed

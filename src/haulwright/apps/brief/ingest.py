@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from haulwright.client.context import Context
-from haulwright.client.transaction import Tx
+from haulwright import Context, Tx
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables, Writing
-    from haulwright.client.task import Call, Task
+    from haulwright import Task
+    from haulwright.application import Tables, Writing
+    from haulwright.client.task import Call
 
 PAGE: Final = 200
 MOST_PAGES: Final = 500

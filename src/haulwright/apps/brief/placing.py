@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from haulwright import Context, Retryable, Skip, Tx
 from haulwright.apps.brief.clustering import VERSION, Article, Clustering, signature
-from haulwright.client.context import Context
-from haulwright.client.transaction import Tx
 from haulwright.clock import SECOND, Instant
-from haulwright.engine.outcome import Skip
-from haulwright.errors import Retryable
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables
-    from haulwright.client.task import Task
+    from haulwright import Task
+    from haulwright.application import Tables
 
 BATCH: Final = 200
 MOST_BATCHES: Final = 500

@@ -8,21 +8,19 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
 
+from haulwright import Context, Retryable, Skip, Tx
 from haulwright.apps.brief.compat import DAILY_BRIEF
 from haulwright.apps.brief.document import build_brief
 from haulwright.apps.brief.ranking import NewsReport, rank_events
-from haulwright.client.context import Context
-from haulwright.client.transaction import Tx
 from haulwright.clock import Instant
-from haulwright.engine.outcome import Skip
-from haulwright.errors import InvalidValue, NotFound, Retryable
+from haulwright.errors import InvalidValue, NotFound
 from haulwright.events import Event
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables
+    from haulwright import Task
+    from haulwright.application import Tables
     from haulwright.apps.brief.feeds import FeedSubscriptions
     from haulwright.apps.brief.placing import Placing
-    from haulwright.client.task import Task
 
 BRIEF_PUBLISHED: Final = "brief.published"
 MOST_ARTICLES: Final = 20_000

@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from haulwright.application.tables import Tables
-from haulwright.client.context import Context
-from haulwright.client.transaction import Tx
+from haulwright import Context, Tx
+from haulwright.application import Tables
 from haulwright.clock import SECOND
 from haulwright.engine.job import DEFAULT_TENANT
 from haulwright.events import Event

@@ -7,15 +7,15 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
+from haulwright import Source
 from haulwright.application.private_hosts import policy_of
 from haulwright.apps.brief.settings import BriefSettings
 from haulwright.engine.source import source_key, source_limits
 from haulwright.sources.http import Limits
 from haulwright.sources.http.shared_client import SharedClient
-from haulwright.sources.source import Source
 
 if TYPE_CHECKING:
-    from haulwright.client.app import Haulwright
+    from haulwright import Haulwright
 
 NAME: Final = "feeds"
 HOSTS_REMEMBERED: Final = 1_000

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from haulwright.discovery import ApplicationSpec, lazy_names
+from haulwright import ApplicationSpec
+from haulwright.discovery import lazy_names
 
 if TYPE_CHECKING:
+    from haulwright import Haulwright
     from haulwright.apps.documents.application import Documents
     from haulwright.apps.documents.errors import Truncated, WrongKind
     from haulwright.apps.documents.manifest import Item
-    from haulwright.client.app import Haulwright
 
 __all__ = ["SPEC", "Documents", "Item", "Truncated", "WrongKind", "install"]
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from haulwright.application.application import Application
-from haulwright.application.verbs import verb
+from haulwright.application import Application, verb
 from haulwright.apps.documents import SPEC
 from haulwright.apps.documents.artifacts import Artifacts, File
 from haulwright.apps.documents.fetching import Fetch
@@ -27,8 +26,7 @@ from haulwright.errors import InvalidValue, NotFound
 from haulwright.operations.access import EVERYBODY, INSTALLATION
 
 if TYPE_CHECKING:
-    from haulwright.client.app import Haulwright
-    from haulwright.operations.principal import Principal
+    from haulwright import Haulwright, Principal
 
 QUEUE: Final = "documents"
 UPKEEP: Final = "documents-upkeep"

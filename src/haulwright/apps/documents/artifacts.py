@@ -13,7 +13,7 @@ from haulwright.engine.ids import is_id
 from haulwright.errors import InvalidValue, NotFound
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables
+    from haulwright.application import Tables
 
 MOST_LISTED: Final = 1_000
 PAGE: Final = 500

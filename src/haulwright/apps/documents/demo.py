@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, Final
 
+from haulwright import Principal
 from haulwright.application.scenario import Act, Check, Reached
 from haulwright.apps.documents.application import Documents
-from haulwright.operations.principal import Principal
 from haulwright.sandbox import Sandbox
 
 LARGE: Final = 16

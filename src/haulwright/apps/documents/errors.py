@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from haulwright.errors import Permanent
+from haulwright import Permanent
 from haulwright.sources.download import Corrupt
 
 

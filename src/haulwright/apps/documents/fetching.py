@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from haulwright import Context, HaulwrightError, Skip, Tx
 from haulwright.apps.documents.artifacts import Artifact
 from haulwright.apps.documents.errors import Truncated, WrongKind
 from haulwright.apps.documents.folders import staged_file_gone
@@ -21,16 +22,12 @@ from haulwright.apps.documents.indexing import put_into_index
 from haulwright.apps.documents.kinds import check_kind
 from haulwright.apps.documents.reading import Reading, read_text
 from haulwright.apps.documents.stages import DOCUMENT_STAGES
-from haulwright.client.context import Context
-from haulwright.client.transaction import Tx
-from haulwright.engine.outcome import Skip
-from haulwright.errors import HaulwrightError
 from haulwright.sources.download import adownload, alook, orphans
 from haulwright.sources.download.errors import disk_errors
 from haulwright.sources.http import Http
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables
+    from haulwright.application import Tables
     from haulwright.apps.documents.artifacts import Artifacts
     from haulwright.apps.documents.folders import Folders
     from haulwright.apps.documents.hosts import Hosts

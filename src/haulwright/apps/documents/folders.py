@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from haulwright import Throttled
 from haulwright.apps.documents.file_names import tenant_folder
 from haulwright.engine.ids import new_id
-from haulwright.errors import InvalidValue, Throttled
+from haulwright.errors import InvalidValue
 from haulwright.sources.download import content_path
 from haulwright.sources.download.disk import holds, make_folder, move_into_place
 

@@ -6,16 +6,16 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
+from haulwright import Source
 from haulwright.application.private_hosts import policy_of, require_public
 from haulwright.apps.documents.identity import host_of
 from haulwright.engine.source import source_key, source_limits
 from haulwright.sources.http import Http, Limits
 from haulwright.sources.http.shared_client import SharedClient
-from haulwright.sources.source import Source
 
 if TYPE_CHECKING:
+    from haulwright import Haulwright
     from haulwright.apps.documents.settings import DocumentSettings
-    from haulwright.client.app import Haulwright
 
 SOURCE: Final = "document-host"
 REMEMBERED: Final = 1_000

@@ -6,16 +6,14 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
+from haulwright import Context, Skip, Tx
 from haulwright.apps.documents.artifacts import Artifact, File
 from haulwright.apps.documents.reading import Reading, read_text
 from haulwright.apps.documents.tokenizer import tokenize
-from haulwright.client.context import Context
-from haulwright.client.transaction import Tx
 from haulwright.engine.keys import digest
-from haulwright.engine.outcome import Skip
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables, Writing
+    from haulwright.application import Tables, Writing
     from haulwright.apps.documents.artifacts import Artifacts
     from haulwright.apps.documents.folders import Folders
     from haulwright.apps.documents.settings import DocumentSettings

@@ -13,9 +13,9 @@ from haulwright.events import Event
 from haulwright.sources.tools.urls import CANON_VERSION
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables, Writing
+    from haulwright import Task
+    from haulwright.application import Tables, Writing
     from haulwright.apps.documents.manifest import Item, ManifestLine
-    from haulwright.client.task import Task
 
 T = TypeVar("T")
 

@@ -13,12 +13,11 @@ from pathlib import Path
 from time import sleep, time
 from typing import TYPE_CHECKING, Any, Final
 
+from haulwright import Context, Tx
 from haulwright.apps.documents.artifacts import FileRecord
 from haulwright.apps.documents.file_names import tenant_folder
 from haulwright.apps.documents.folders import contents, strangers
 from haulwright.apps.documents.report import Discrepancy, ReconcileReport
-from haulwright.client.context import Context
-from haulwright.client.transaction import Tx
 from haulwright.clock import SECOND
 from haulwright.engine.ids import new_id
 from haulwright.engine.job import DEFAULT_TENANT, LeaseKey
@@ -30,10 +29,11 @@ from haulwright.sources.download.disk import holds
 from haulwright.sources.download.parts import forget
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables, Writing
+    from haulwright import Task
+    from haulwright.application import Tables, Writing
     from haulwright.apps.documents.artifacts import Artifacts
     from haulwright.apps.documents.folders import Folders
-    from haulwright.client.task import Call, Task
+    from haulwright.client.task import Call
 
 Transact = Callable[[Callable[["Writing"], Any]], Any]
 """How a repair is written: in a transaction of its own, or under the fence of a run."""

@@ -18,9 +18,9 @@ from haulwright.errors import ResultTimeout
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from haulwright import Principal
     from haulwright.apps.documents import Documents
     from haulwright.cli.kit.output import Out
-    from haulwright.operations.principal import Principal
 
 LOOK_EVERY_SECONDS = 0.25
 MOST_BARS = 16

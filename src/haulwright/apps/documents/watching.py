@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from haulwright.client.context import Context
-from haulwright.client.transaction import Tx
+from haulwright import Context, Tx
 from haulwright.clock import SECOND, Instant
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables
-    from haulwright.client.task import Task
+    from haulwright import Task
+    from haulwright.application import Tables
 
 BURST_US: Final = 600 * SECOND
 BURST_LOSSES: Final = 5

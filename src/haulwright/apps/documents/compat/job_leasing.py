@@ -7,6 +7,7 @@ import random
 import sqlite3
 from typing import Any, Final
 
+from haulwright import State
 from haulwright.apps.documents.compat.idempotency import remember
 from haulwright.apps.documents.compat.session import (
     QUEUE,
@@ -24,7 +25,6 @@ from haulwright.clock import SECOND
 from haulwright.engine.job import Lease
 from haulwright.engine.outcome import Failure, RetryLater
 from haulwright.engine.settlement import RELEASE, Finish, PutBack, Settlement, Step, resolve
-from haulwright.engine.transitions import State
 from haulwright.runtime.identity import this_process
 from haulwright.stores.books import book
 from haulwright.stores.store import Store

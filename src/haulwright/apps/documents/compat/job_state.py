@@ -6,9 +6,10 @@ import sqlite3
 from collections.abc import Collection
 from typing import Final
 
+from haulwright import LeaseLost
 from haulwright.apps.documents.compat.session import entry, require_lease, rows, transaction
 from haulwright.apps.documents.stages import DOCUMENT_STAGES
-from haulwright.errors import IllegalStage, LeaseLost, NotFound
+from haulwright.errors import IllegalStage, NotFound
 from haulwright.stores.connection import Connection
 
 LEASED: Final = "LEASED"

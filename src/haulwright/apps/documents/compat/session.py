@@ -9,9 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from haulwright import LeaseLost
 from haulwright.clock import clock_from_environment
 from haulwright.engine.job import DEFAULT_TENANT, Lease
-from haulwright.errors import LeaseLost, Refused
+from haulwright.errors import Refused
 from haulwright.stores.books import book
 from haulwright.stores.caller_connection import adopt_connection
 from haulwright.stores.sqlite.connection import SqliteDatabase
