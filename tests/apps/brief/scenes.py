@@ -41,18 +41,18 @@ class World:
         bench.use(app)
         return cls(bench, sandbox, app, brief)
 
-    def paper(self, paper: str, tenant: str = "acme", ending: str = "xml", **said: Any) -> str:
+    def paper(self, paper: str, tenant: str = "acme", ending: str = "xml", **options: Any) -> str:
         """A feed of the sandbox, and what it is called here."""
-        return self.brief.add(Principal.of_tenant(tenant), f"{self.sandbox.url}/feeds/{paper}.{ending}", **said).id
+        return self.brief.add(Principal.of_tenant(tenant), f"{self.sandbox.url}/feeds/{paper}.{ending}", **options).id
 
     def tell(self, body: bytes, name: str = "own.xml", tenant: str = "acme") -> Any:
         """Have a file of the outside say this from now on, read it as a feed, and return what came of it."""
         self.sandbox.files.put(name, body)
         url = f"{self.sandbox.url}/files/{name}"
-        found = self.brief.feeds.find(tenant, self.id_of(url)) or self.brief.add(
+        feed = self.brief.feeds.find(tenant, self.id_of(url)) or self.brief.add(
             Principal.of_tenant(tenant), url, name=name
         )
-        job = self.brief.fetch_task.using(tenant=tenant).enqueue(found.id)
+        job = self.brief.fetch_task.using(tenant=tenant).enqueue(feed.id)
         self.bench.drain()
         return self.result(job.id)
 
@@ -102,8 +102,8 @@ def rss(*items: dict[str, Any], title: str = "Own") -> bytes:
     ).encode()
 
 
-def _item(said: dict[str, Any]) -> str:
-    if "at" in said:
-        said = {**said, "pubDate": format_datetime(said["at"])}
+def _item(fields: dict[str, Any]) -> str:
+    if "at" in fields:
+        fields = {**fields, "pubDate": format_datetime(fields["at"])}
     names = ("title", "link", "guid", "pubDate", "description")
-    return f"<item>{''.join(f'<{name}>{escape(said[name])}</{name}>' for name in names if name in said)}</item>"
+    return f"<item>{''.join(f'<{name}>{escape(fields[name])}</{name}>' for name in names if name in fields)}</item>"

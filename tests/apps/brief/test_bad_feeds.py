@@ -64,8 +64,8 @@ def test_what_is_broken_but_readable_is_read_and_said(world):
 
     results = world.read()
 
-    assert [one["outcome"] for one in results] == ["read"] * 4
-    assert max(one["new"] for one in results) > 5
+    assert [result["outcome"] for result in results] == ["read"] * 4
+    assert max(result["new"] for result in results) > 5
     assert all(feed.warnings for feed in world.brief.feeds.all("acme"))
 
 

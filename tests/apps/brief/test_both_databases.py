@@ -16,7 +16,7 @@ LINKS = "select article_id, cluster_id, place, signature, similarity, duplicate_
 @pytest.mark.postgres
 def test_both_databases_come_to_the_same(made_sqlite_url, made_postgres_url, tmp_path, outside):
     sandbox, time = outside
-    found = []
+    contents = []
     for url in (made_sqlite_url, made_postgres_url):
         with closing(Harness(url, tmp_path)) as bench:
             time.bench = bench
@@ -27,7 +27,7 @@ def test_both_databases_come_to_the_same(made_sqlite_url, made_postgres_url, tmp
                 world.paper(paper)
             world.read()
             world.cluster()
-            found.append((world.rows(ARTICLES), world.rows(LINKS), world.publish()))
+            contents.append((world.rows(ARTICLES), world.rows(LINKS), world.publish()))
 
-    assert found[0] == found[1]
-    assert len(found[0][1]) > 30
+    assert contents[0] == contents[1]
+    assert len(contents[0][1]) > 30

@@ -61,13 +61,13 @@ def test_a_private_address_is_refused_unless_somebody_named_it(url, named):
 
 
 def test_a_list_of_feeds_is_imported_and_what_is_refused_keeps_nothing_else_out(world):
-    made = dict(world.brief.import_opml(ACME, OPML))
+    answers = dict(world.brief.import_opml(ACME, OPML))
 
     assert {feed.url for feed in world.brief.feeds.all("acme")} == {
         "https://one.example/feed",
         "https://two.example/atom.xml",
     }
-    assert "ftp" in made["ftp://three.example/feed"]
+    assert "ftp" in answers["ftp://three.example/feed"]
 
 
 def test_importing_twice_adds_nothing(world):
@@ -101,6 +101,6 @@ def test_the_token_of_a_private_feed_is_in_no_event_and_no_error(world):
 
     (result,) = world.read()
 
-    told = world.rows("select data from haulwright_events where name like 'feed.%'")
-    assert (result["outcome"], len(told)) == ("failed", 2)
-    assert "hunter2" not in str(told) + str(result) + str(world.rows("select last_error from brief_feeds"))
+    events = world.rows("select data from haulwright_events where name like 'feed.%'")
+    assert (result["outcome"], len(events)) == ("failed", 2)
+    assert "hunter2" not in str(events) + str(result) + str(world.rows("select last_error from brief_feeds"))

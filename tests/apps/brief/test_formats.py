@@ -19,9 +19,9 @@ NOW = 1_704_067_200_000_000
 EVIL = '<script>alert(1)</script> & "quotes" [link](javascript:alert(1)) *stars* \x01'
 
 
-def report(name, text="Nobody knows why it happened. The mayor of Ashford spoke of luck.", **said):
+def report(name, text="Nobody knows why it happened. The mayor of Ashford spoke of luck.", **fields):
     words = {"title": f"Title {name}", "link": f"https://a.example/{name}", "at": NOW, "feed_id": "f", "source": "Post"}
-    return NewsReport(**{"article_id": name, "text": text, "weight": 1.0, "is_copy": False, **words, **said})
+    return NewsReport(**{"article_id": name, "text": text, "weight": 1.0, "is_copy": False, **words, **fields})
 
 
 def document(*reports, before=None, most=20):
@@ -93,11 +93,11 @@ def test_json_is_the_document_itself(evil):
 
 
 def test_a_brief_names_the_largest_events_and_counts_the_rest():
-    made = document(report("a/1"), report("a/2", source="Star"), report("b/1"), report("c/1"), most=1)
+    brief = document(report("a/1"), report("a/2", source="Star"), report("b/1"), report("c/1"), most=1)
 
-    assert [event["id"] for event in made["events"]] == ["a"]
-    assert (made["events_not_shown"], made["articles"]) == (2, 4)
-    assert "2 smaller events are not shown" in as_html(made)
+    assert [event["id"] for event in brief["events"]] == ["a"]
+    assert (brief["events_not_shown"], brief["articles"]) == (2, 4)
+    assert "2 smaller events are not shown" in as_html(brief)
 
 
 @pytest.mark.parametrize(
@@ -111,16 +111,16 @@ def test_a_brief_names_the_largest_events_and_counts_the_rest():
     ids=["more reports", "a weightier source", "told first", "no copies"],
 )
 def test_events_are_ranked_by_what_the_brief_says(first, second):
-    made = document(*second, *first)
+    brief = document(*second, *first)
 
-    assert [event["id"] for event in made["events"]] == ["a", "b"]
+    assert [event["id"] for event in brief["events"]] == ["a", "b"]
 
 
 def test_an_event_that_was_told_before_comes_after_a_new_one():
-    made = document(report("a/1"), report("b/1", at=NOW + 1), before={"a": 5})
+    brief = document(report("a/1"), report("b/1", at=NOW + 1), before={"a": 5})
 
-    assert [event["id"] for event in made["events"]] == ["b", "a"]
-    assert made["events"][1]["why"] == "1 report by 1 source, 5 reports told before, source weight 1: score 0.5833"
+    assert [event["id"] for event in brief["events"]] == ["b", "a"]
+    assert brief["events"][1]["why"] == "1 report by 1 source, 5 reports told before, source weight 1: score 0.5833"
 
 
 def test_a_summary_says_what_most_reports_say_and_nothing_twice():
@@ -130,12 +130,12 @@ def test_a_summary_says_what_most_reports_say_and_nothing_twice():
         "Rescue teams brought ninety people from Ashford to safety. The dam near Ashford was built in 1911.",
     ]
 
-    said = [sentence.text for sentence in summarise("Disaster", texts)]
+    sentences = [sentence.text for sentence in summarise("Disaster", texts)]
 
-    assert said[0] == "A dam broke near Ashford on Monday morning."
-    assert "Rescue teams brought ninety people from Ashford to safety." in said
-    assert not any("cousin" in one for one in said)
-    assert sum("broke" in one for one in said) == 1
+    assert sentences[0] == "A dam broke near Ashford on Monday morning."
+    assert "Rescue teams brought ninety people from Ashford to safety." in sentences
+    assert not any("cousin" in one for one in sentences)
+    assert sum("broke" in one for one in sentences) == 1
 
 
 @pytest.mark.parametrize(

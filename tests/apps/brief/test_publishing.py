@@ -76,9 +76,9 @@ def test_a_late_article_appears_in_the_next_brief_and_no_article_in_two(news):
     second = news.publish()
 
     first = news.brief.publishing.get("acme", "2024-01-01")
-    told = [{one["article_id"] for event in brief["events"] for one in event["reports"]} for brief in (first, second)]
+    shown = [{one["article_id"] for event in brief["events"] for one in event["reports"]} for brief in (first, second)]
     assert second["day"] == "2024-01-02"
-    assert not told[0] & told[1]
+    assert not shown[0] & shown[1]
     assert "Late" in {event["headline"] for event in second["events"]}
     assert {day for (day,) in news.rows("select distinct briefed_on from brief_articles")} == {
         "2024-01-01",
@@ -134,13 +134,13 @@ def test_an_event_that_was_left_out_for_want_of_room_was_not_told_before(bench, 
 def test_a_backlog_that_is_too_large_for_one_brief_does_not_push_out_the_newest(world, monkeypatch):
     monkeypatch.setattr("haulwright.apps.brief.publishing.MOST_ARTICLES", 2)
     ages = {"Ferry sinks": 3, "Parliament votes on taxes": 2, "Quake hits Ashford": 1}
-    said = ({"title": title, "guid": title, "at": START - timedelta(days=age)} for title, age in ages.items())
-    world.tell(rss(*said))
+    items = ({"title": title, "guid": title, "at": START - timedelta(days=age)} for title, age in ages.items())
+    world.tell(rss(*items))
     world.cluster()
 
-    told = {event["headline"] for event in world.publish()["events"]}
+    shown = {event["headline"] for event in world.publish()["events"]}
 
-    assert told == {"Parliament votes on taxes", "Quake hits Ashford"}
+    assert shown == {"Parliament votes on taxes", "Quake hits Ashford"}
     assert world.rows("select title from brief_articles where briefed_on is null") == [("Ferry sinks",)]
 
 
@@ -181,8 +181,8 @@ def test_a_crash_leaves_a_whole_brief_or_none(news, moment):
     with news.bench.crash("brief.publish", **moment):
         news.bench.drain()
     kept = news.rows("select count(*) from brief_briefs")[0][0]
-    told = news.rows("select count(*) from brief_articles where briefed_on is not null")[0][0]
-    assert bool(kept) == bool(told) == ("after" in moment)
+    shown = news.rows("select count(*) from brief_articles where briefed_on is not null")[0][0]
+    assert bool(kept) == bool(shown) == ("after" in moment)
 
     news.bench.advance("1 h")
     news.bench.drain()

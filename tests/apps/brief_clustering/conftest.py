@@ -9,7 +9,7 @@ from tests.apps.brief_clustering.sample import EVENTS
 
 
 @pytest.fixture(scope="session")
-def told() -> list[tuple[str, Article]]:
+def labelled() -> list[tuple[str, Article]]:
     """Each report with its event: the first of every event, then the second of every event, and so on."""
     mixed = [
         (event, report)
@@ -20,6 +20,6 @@ def told() -> list[tuple[str, Article]]:
 
 
 @pytest.fixture(scope="session")
-def articles(told: list[tuple[str, Article]]) -> list[Article]:
+def articles(labelled: list[tuple[str, Article]]) -> list[Article]:
     """The reports alone."""
-    return [article for _, article in told]
+    return [article for _, article in labelled]

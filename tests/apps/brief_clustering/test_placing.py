@@ -17,10 +17,10 @@ def clustering():
     return Clustering()
 
 
-def test_reports_of_one_event_come_together_and_those_of_its_like_stay_apart(clustering, told):
-    placed = [clustering.place(article).cluster for _, article in told]
+def test_reports_of_one_event_come_together_and_those_of_its_like_stay_apart(clustering, labelled):
+    placed = [clustering.place(article).cluster for _, article in labelled]
 
-    score = bcubed([event for event, _ in told], placed)
+    score = bcubed([event for event, _ in labelled], placed)
     assert score.precision >= 0.95
     assert score.recall >= 0.8
 

@@ -35,11 +35,16 @@ def dated(articles):
 
 @pytest.mark.parametrize("seed", ["0", "1", "4242"])
 def test_any_process_places_them_alike(articles, seed):
-    given = json.dumps([[article.id, article.text] for article in articles])
+    articles_json = json.dumps([[article.id, article.text] for article in articles])
     environment = {**os.environ, "PYTHONHASHSEED": seed}
 
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], input=given, capture_output=True, text=True, check=True, env=environment
+        [sys.executable, "-c", PROGRAM],
+        input=articles_json,
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment,
     )
 
     here = Clustering()

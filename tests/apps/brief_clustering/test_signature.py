@@ -20,11 +20,11 @@ def test_a_signature_gives_back_all_that_clustering_knows(articles):
 def test_a_signature_is_short_plain_text_however_long_the_article_is():
     long = Article("a", " ".join(f"word{number}" for number in range(50_000)))
 
-    made = signature(long)
+    text = signature(long)
 
-    assert made.isascii()
-    assert len(made) < 1_000
-    assert len(read_profile(made).terms) == MOST_TERMS
+    assert text.isascii()
+    assert len(text) < 1_000
+    assert len(read_profile(text).terms) == MOST_TERMS
 
 
 def test_an_article_without_words_has_a_signature_too():

@@ -8,7 +8,7 @@ from haulwright.apps.brief.clustering.tokenizer import MOST_CHARS, proper_names,
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "words"),
     [
         ("Greece's Prime Minister", ["Greece", "Prime", "Minister"]),
         ("Straße, ﬁre & CAFÉ", ["Straße", "fire", "CAFÉ"]),
@@ -25,8 +25,8 @@ from haulwright.apps.brief.clustering.tokenizer import MOST_CHARS, proper_names,
         ("7 Toyota車", ["7", "Toyota", "車"]),
     ],
 )
-def test_a_text_gives_its_words_in_order(text, found):
-    assert tokenize(text, 100) == found
+def test_a_text_gives_its_words_in_order(text, words):
+    assert tokenize(text, 100) == words
 
 
 def test_a_text_without_end_costs_no_more_than_its_beginning():
@@ -40,9 +40,9 @@ def test_a_composed_letter_is_the_same_as_one_with_a_mark():
 
 
 def test_names_begin_with_a_capital_wherever_they_stand():
-    told = tokenize("The mayor of Lisbon met the press. Lisbon waits, and so does May; it may rain.", 100)
+    words = tokenize("The mayor of Lisbon met the press. Lisbon waits, and so does May; it may rain.", 100)
 
-    assert proper_names(told) == {"lisbon"}
+    assert proper_names(words) == {"lisbon"}
 
 
 def test_a_headline_in_capitals_tells_no_names():

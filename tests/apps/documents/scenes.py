@@ -48,9 +48,9 @@ class World:
     def url(self, name: str) -> str:
         return f"{self.sandbox.url}/files/{name}"
 
-    def add(self, name: str = "report.txt", tenant: str = TENANT, **said: Any) -> PlannedArtifact:
+    def add(self, name: str = "report.txt", tenant: str = TENANT, **fields: Any) -> PlannedArtifact:
         """Have a file of the host fetched."""
-        return self.documents.add(Principal.of_tenant(tenant), Item(self.url(name), **said))
+        return self.documents.add(Principal.of_tenant(tenant), Item(self.url(name), **fields))
 
     def finish(self, most: int = 12) -> None:
         """Let time pass until every document has ended."""
@@ -89,8 +89,8 @@ class World:
     def effects(self, planned: PlannedArtifact) -> dict[str, str]:
         """The effects of a document by name, each with its state."""
         job = self.job(planned)
-        found = self.bench.store.effects.of_job(job.tenant, job.job_key)
-        return {one.name.removeprefix("commit:").partition(":")[0]: one.state for one in found}
+        effects = self.bench.store.effects.of_job(job.tenant, job.job_key)
+        return {effect.name.removeprefix("commit:").partition(":")[0]: effect.state for effect in effects}
 
     def events(self, name: str) -> list[Event]:
         return self.bench.store.events.latest(name=name)

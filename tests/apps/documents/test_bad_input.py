@@ -188,10 +188,10 @@ def test_a_length_that_no_file_has_spoils_only_its_own_line(world, tmp_path):
     sizes = {"a.txt": "99999999999999999999", "b.txt": str(2**63), "c.txt": ""}
     manifest.write_text("url,bytes\n" + "".join(f"{world.url(name)},{size}\n" for name, size in sizes.items()))
 
-    told = world.documents.take_in(Principal.of_tenant(TENANT), manifest)
+    manifest_import = world.documents.take_in(Principal.of_tenant(TENANT), manifest)
 
-    assert dict(told.counts) == {"planned": 1, "refused": 2, "repeated": 0}
-    assert all("bytes" in line.why for line in told.refused)
+    assert dict(manifest_import.counts) == {"planned": 1, "refused": 2, "repeated": 0}
+    assert all("bytes" in line.why for line in manifest_import.refused)
 
 
 @pytest.mark.parametrize("mended", [{"sha256": True}, {"bytes": True}, {"type": True}], ids=str)
@@ -199,12 +199,12 @@ def test_what_a_newer_manifest_corrects_counts_until_the_document_is_there(world
     world.sandbox.files.put("a.bin", b"what it is" * 100)
     right = {"sha256": world.sandbox.files.sha256("a.bin"), "bytes": 1_000, "type": "text/plain"}
     wrong = {"sha256": "0" * 64, "bytes": 7, "type": "application/pdf"}
-    (said,) = mended
-    planned = world.add("a.bin", **{said: wrong[said]})
+    (field,) = mended
+    planned = world.add("a.bin", **{field: wrong[field]})
     world.bench.drain()
     assert world.stored() == []
 
-    again = world.add("a.bin", **{said: right[said]})
+    again = world.add("a.bin", **{field: right[field]})
     world.add("a.bin")
     if world.state(planned) == "FAILED":
         world.app.operations().dead_letters.requeue(again.job_id)

@@ -277,9 +277,9 @@ def test_stale_parts_are_removed_unless_a_job_owns_them(conn, tmp_path, job_id):
     for name in ("old.part", f"{job_id}.part", "old.pdf"):
         aged(staging / name)
 
-    found = doc.reconcile_jobs(conn, staging_root=tmp_path / "staging")
+    counts = doc.reconcile_jobs(conn, staging_root=tmp_path / "staging")
 
-    assert found == {"stale_leases": 0, "stale_ops": 0, "stale_files": 1}
+    assert counts == {"stale_leases": 0, "stale_ops": 0, "stale_files": 1}
     assert sorted(path.name for path in staging.iterdir()) == sorted(["young.part", f"{job_id}.part", "old.pdf"])
     assert doc.reconcile_jobs(conn, tmp_path / "nowhere")["stale_files"] == 0
 

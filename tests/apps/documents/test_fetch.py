@@ -156,12 +156,12 @@ def test_a_download_says_how_far_it_is(world, monkeypatch):
 
 def test_a_file_that_is_taken_away_under_a_run_is_fetched_again_without_burning_an_attempt(world, monkeypatch):
     planned = world.add("report.txt")
-    finalize, taken = world.documents.folders.finalize, []
+    finalize, paths = world.documents.folders.finalize, []
 
     def robbed(tenant, sha256):
-        if not taken:
-            taken.append(world.documents.folders.staged(tenant, sha256))
-            taken[0].unlink()
+        if not paths:
+            paths.append(world.documents.folders.staged(tenant, sha256))
+            paths[0].unlink()
         finalize(tenant, sha256)
 
     monkeypatch.setattr(world.documents.folders, "finalize", robbed)

@@ -41,8 +41,8 @@ def test_a_comma_at_the_end_of_every_line_is_no_cell_too_many(read):
 
 
 def test_json_lines_are_read_by_their_name_or_their_first_character(read):
-    said = ({"url": "https://a.example/x.pdf", "bytes": 7}, {"canonical_url": "https://b.example/"})
-    text = "\n\n".join(map(json.dumps, said))
+    fields = ({"url": "https://a.example/x.pdf", "bytes": 7}, {"canonical_url": "https://b.example/"})
+    text = "\n\n".join(map(json.dumps, fields))
 
     for name in ("list.jsonl", "list"):
         assert [(line.number, line.item.url) for line in read(text, name)] == [
@@ -143,6 +143,6 @@ def test_tenants_have_folders_that_cannot_be_each_others():
 
 
 def test_a_hash_or_a_type_that_is_none_is_refused():
-    for said in ({"sha256": "abc"}, {"type": "pdf"}, {"bytes": -1}, {"bytes": 2**63}):
+    for fields in ({"sha256": "abc"}, {"type": "pdf"}, {"bytes": -1}, {"bytes": 2**63}):
         with pytest.raises(InvalidValue):
-            Item("https://a.example/x", **said)
+            Item("https://a.example/x", **fields)

@@ -82,7 +82,7 @@ def test_a_damaged_file_is_set_aside_and_fetched_again(world, stored, deep, dama
 
     assert kinds(report) == {"damaged_file": 1}
     assert holds(path, path.name)
-    assert [one.name for one in world.staged()] == [path.name]
+    assert [file.name for file in world.staged()] == [path.name]
 
 
 def test_what_is_set_aside_twice_is_there_twice(world, stored):
@@ -92,7 +92,7 @@ def test_what_is_set_aside_twice_is_there_twice(world, stored):
         world.documents.reconcile(Principal.system())
         world.finish()
 
-    assert {one.read_bytes() for one in world.staged()} == {b"once", b"and again"}
+    assert {file.read_bytes() for file in world.staged()} == {b"once", b"and again"}
 
 
 @pytest.mark.proves("RC-01")
@@ -106,7 +106,7 @@ def test_a_file_that_nothing_is_known_of_is_set_aside_not_deleted(hasty):
     report = hasty.documents.reconcile(Principal.system())
 
     assert kinds(report) == {"file_without_row": 1}
-    assert [one.read_bytes() for one in hasty.staged()] == [b"from a restored backup"]
+    assert [file.read_bytes() for file in hasty.staged()] == [b"from a restored backup"]
     assert not stray.exists()
 
 

@@ -12,7 +12,7 @@ from tests.apps.documents.scenes import TENANT
 TIDES = "Tide tables of the northern harbours. " * 20
 
 
-def found(world, query="tide"):
+def search(world, query="tide"):
     return [file.key for file in world.documents.artifacts.search(TENANT, query)]
 
 
@@ -69,13 +69,13 @@ def test_a_content_whose_first_document_was_cancelled_is_found_for_the_sake_of_t
     world.bench.advance("3 min")
     world.bench.store.leases.reap()
     world.app.operations().jobs.cancel(first.job_id)
-    assert (world.state(first), world.state(second), found(world)) == ("FAILED", "SKIPPED_DUPLICATE", [])
+    assert (world.state(first), world.state(second), search(world)) == ("FAILED", "SKIPPED_DUPLICATE", [])
 
     report = world.documents.reconcile(Principal.system())
     world.bench.drain()
 
     assert dict(report.counts) == {"not_indexed": 1}
-    assert (found(world), world.asked("b.txt")) == ([first.key], 1)
+    assert (search(world), world.asked("b.txt")) == ([first.key], 1)
     assert world.documents.reconcile(Principal.system()).agrees
 
 
@@ -97,7 +97,7 @@ def test_a_document_that_said_the_same_as_a_lost_one_is_found_in_its_place(world
     world.bench.drain()
     second = world.add("b.txt")
     world.bench.drain()
-    assert (world.state(second), found(world)) == ("DEDUPED", [first.key])
+    assert (world.state(second), search(world)) == ("DEDUPED", [first.key])
 
     world.documents.folders.place(TENANT, world.standing(first)["sha256"]).unlink()
     world.sandbox.files.put("a.txt", b"Minutes of the meeting. " * 20)
@@ -105,6 +105,6 @@ def test_a_document_that_said_the_same_as_a_lost_one_is_found_in_its_place(world
         world.documents.reconcile(Principal.system())
         world.finish()
 
-    assert (found(world), found(world, "minutes")) == ([second.key], [first.key])
+    assert (search(world), search(world, "minutes")) == ([second.key], [first.key])
     assert (world.state(first), world.state(second)) == ("INDEXED", "INDEXED")
     assert world.documents.reconcile(Principal.system()).agrees

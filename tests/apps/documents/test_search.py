@@ -22,8 +22,8 @@ def shelf(world):
         world.sandbox.files.put(f"{name}.txt", text.encode())
         world.add(f"{name}.txt", artifact_id=name)
     world.bench.drain()
-    found = world.documents.artifacts.search
-    return lambda query: sorted(file.source.rpartition("/")[2][:-4] for file in found(TENANT, query))
+    search = world.documents.artifacts.search
+    return lambda query: sorted(file.source.rpartition("/")[2][:-4] for file in search(TENANT, query))
 
 
 QUERIES = {
@@ -73,9 +73,9 @@ def test_the_text_of_a_pdf_is_found_and_its_title_is_its_own(world):
     world.add("report.pdf")
     world.bench.drain()
 
-    found = world.documents.artifacts.search(TENANT, "report edition")
+    files = world.documents.artifacts.search(TENANT, "report edition")
 
-    assert [file.key for file in found] == [world.documents.artifacts.list(TENANT)[0]["idempotency_key"]]
+    assert [file.key for file in files] == [world.documents.artifacts.list(TENANT)[0]["idempotency_key"]]
 
 
 def test_a_pdf_that_cannot_be_read_is_stored_and_says_why(world):

@@ -42,11 +42,11 @@ def test_a_refused_line_is_on_record_without_its_secret(world, tmp_path):
     manifest = tmp_path / "list.csv"
     manifest.write_text("url\n" + "\n".join(bad))
 
-    told = world.documents.take_in(Principal.of_tenant(TENANT), manifest)
+    manifest_import = world.documents.take_in(Principal.of_tenant(TENANT), manifest)
 
     events = [event.data for event in world.events("document.refused")]
-    assert (told.counts["refused"], len(events)) == (3, 3)
-    assert "hush" not in str(told.refused) + str(events)
+    assert (manifest_import.counts["refused"], len(events)) == (3, 3)
+    assert "hush" not in str(manifest_import.refused) + str(events)
 
 
 def test_an_address_that_is_refused_is_named_without_its_secret():

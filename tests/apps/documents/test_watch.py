@@ -66,7 +66,7 @@ def test_a_reconciler_that_waits_stands_for_all_who_ask(world):
 
 
 @pytest.mark.parametrize(
-    ("last", "losses", "found"),
+    ("last", "losses", "reasons"),
     [
         (None, 0, ["time passed"]),
         (11, 0, []),
@@ -75,5 +75,5 @@ def test_a_reconciler_that_waits_stands_for_all_who_ask(world):
         (11, 5, ["leases lost"]),
     ],
 )
-def test_the_reasons(last, losses, found):
-    assert reasons_for(last, losses, since=10) == found
+def test_the_reasons(last, losses, reasons):
+    assert reasons_for(last, losses, since=10) == reasons

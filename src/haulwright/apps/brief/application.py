@@ -150,13 +150,13 @@ class Brief(Application):
     def publish(self, principal: Principal, day: str | None = None) -> Handle[Any]:
         """Enqueue the brief of a day, of today where none is said. A day before the newest brief is refused."""
         today = self.publishing.day_of(self.app.store.now())
-        chosen = today if day is None else checked_day(day)
+        brief_day = today if day is None else checked_day(day)
         newest = self.publishing.newest_day(principal.acting_tenant)
-        if chosen > today:
-            raise InvalidValue("day", chosen, "is in the future", hint=f"Today is {today}.")
-        if newest is not None and chosen < newest:
-            raise InvalidValue("day", chosen, f"is before the newest brief, of {newest}")
-        return self.publish_task.using(tenant=principal.acting_tenant).enqueue(chosen)
+        if brief_day > today:
+            raise InvalidValue("day", brief_day, "is in the future", hint=f"Today is {today}.")
+        if newest is not None and brief_day < newest:
+            raise InvalidValue("day", brief_day, f"is before the newest brief, of {newest}")
+        return self.publish_task.using(tenant=principal.acting_tenant).enqueue(brief_day)
 
     @verb("brief.read")
     def list_briefs(self, principal: Principal, limit: int = MOST_LISTED) -> list[PublishedBrief]:

@@ -126,10 +126,10 @@ def ingest(site: Site, *, no_wait: bool, tenant: str) -> None:
         site.out.next_step(WORKER)
         return
     endings = work(site, jobs)
-    counted = count_outcomes(endings)
-    sentence = ", ".join(f"{count} {word}" for word, count in counted.items())
-    site.out.show(counted, sentence, *troubles(site, endings)[:MOST_SHOWN_FAILURES])
-    site.out.next_step("haulwright brief cluster" if counted["new"] else "")
+    counts = count_outcomes(endings)
+    sentence = ", ".join(f"{count} {word}" for word, count in counts.items())
+    site.out.show(counts, sentence, *troubles(site, endings)[:MOST_SHOWN_FAILURES])
+    site.out.next_step("haulwright brief cluster" if counts["new"] else "")
 
 
 @command.command("publish")
@@ -186,15 +186,15 @@ def retention(site: Site, *, dry_run: bool) -> None:
 
     brief = brief_of(site)
     if dry_run:
-        counted = asdict(brief.would_remove(site.principal()))
-        site.out.show(counted | {"dry_run": True}, f"{_counted(counted)} would be removed.")
+        counts = asdict(brief.would_remove(site.principal()))
+        site.out.show(counts | {"dry_run": True}, f"{_describe_counts(counts)} would be removed.")
         return
     (ending,) = work(site, [brief.retain(site.principal()).id])
     if ending.result is None:
         raise Refused(
             f"Nothing is known to be removed: {ending.trouble}.", hint=f"See: haulwright job show {ending.job.id}"
         )
-    site.out.show(ending.result | {"dry_run": False}, f"{_counted(ending.result)} were removed.")
+    site.out.show(ending.result | {"dry_run": False}, f"{_describe_counts(ending.result)} were removed.")
 
 
 @command.command("runs")
@@ -237,7 +237,7 @@ def _save(path: Path, text: str) -> None:
         part.unlink(missing_ok=True)
 
 
-def _counted(removed: dict[str, int]) -> str:
+def _describe_counts(removed: dict[str, int]) -> str:
     return f"{removed['brief_articles']} articles and {removed['brief_links']} links"
 
 

@@ -112,5 +112,5 @@ def fit(text: str, most_chars: int) -> str:
 
 def _hash(*parts: str) -> str:
     """A hash of parts that cannot run into one another."""
-    counted = "".join(f"{len(part)}:{part}" for part in (str(IDENTITY_VERSION), *parts))
-    return hashlib.sha256(counted.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_CHARS]
+    netstrings = "".join(f"{len(part)}:{part}" for part in (str(IDENTITY_VERSION), *parts))
+    return hashlib.sha256(netstrings.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_CHARS]

@@ -197,10 +197,10 @@ class Reconciler:
         """Have a file fetched again that is gone. That is done once: what nobody can bring back stays missing."""
         if kind == "row_without_file" and self._folders.place(tenant, row.sha256).is_file():
             return  # it came between the two looks
-        again = row.missing_at is None and not leave
-        if again and not self._dry_run:
+        refetch = row.missing_at is None and not leave
+        if refetch and not self._dry_run:
             self._transact(lambda writing: self._fetch_again(writing, tenant, row))
-        repair = "fetched again" if again else _LEFT_ALONE if leave else "was to be fetched again before: see its job"
+        repair = "fetched again" if refetch else _LEFT_ALONE if leave else "was to be fetched again before: see its job"
         self._add_finding(kind, tenant, f"{row.sha256} of {row.key}", repair)
 
     def _fetch_again(self, writing: Writing, tenant: str, row: FileRecord) -> None:
@@ -225,8 +225,8 @@ class Reconciler:
     def _enqueue(self, writing: Writing, tenant: str, key: str) -> None:
         """Have an artefact fetched again, by a job whose key leads to it, and to who takes its place."""
         repair_key = f"repair:{key}:{new_id()}"
-        again = self._fetch_task.using(tenant=tenant, unique=f"repair:{key}", job_key=repair_key)
-        if _enqueue_call(writing, again.call(key)):
+        repair_task = self._fetch_task.using(tenant=tenant, unique=f"repair:{key}", job_key=repair_key)
+        if _enqueue_call(writing, repair_task.call(key)):
             writing.run("artifacts.repair", tenant=tenant, key=key, repair_key=repair_key)
 
     def _unknown_folders(self, tenants: list[str]) -> None:

@@ -80,7 +80,7 @@ def _bars(out: Out, total: int) -> AbstractContextManager[Bars]:
 def _lines(out: Out, total: int) -> Iterator[Bars]:
     """A line now and then, where no bar can be drawn."""
 
-    class Lines:
+    class ProgressLines:
         last_line_at = time.monotonic()
 
         def show(self, done: int, fetching: list[FileInFlight]) -> None:
@@ -88,7 +88,7 @@ def _lines(out: Out, total: int) -> Iterator[Bars]:
                 self.last_line_at = time.monotonic()
                 out.note(f"documents: {done} of {total}, {len(fetching)} on their way")
 
-    yield Lines()
+    yield ProgressLines()
 
 
 @contextmanager
@@ -100,7 +100,7 @@ def draw_bars(console: Console, total: int) -> Iterator[Bars]:
         whole = drawing.add_task("documents", total=total)
         bars: dict[str, TaskID] = {}
 
-        class Drawn:
+        class ProgressBars:
             def show(self, done: int, fetching: list[FileInFlight]) -> None:
                 drawing.update(whole, completed=done)
                 for key in bars.keys() - {file.key for file in fetching}:
@@ -110,4 +110,4 @@ def draw_bars(console: Console, total: int) -> Iterator[Bars]:
                         bars[file.key] = drawing.add_task(file.name[:40])
                     drawing.update(bars[file.key], completed=file.done, total=file.of)
 
-        yield Drawn()
+        yield ProgressBars()

@@ -132,8 +132,8 @@ class Clustering:
         if original is not None:
             return Placement(original.cluster, similarities[self._numbers[original.id]], nearest, original.id)
         near, cluster = self._nearest_cluster(profile, alike, similarities)
-        joined = cluster if near >= self._join_at else _name(article.id)
-        return Placement(joined, near, nearest, None)
+        cluster_id = cluster if near >= self._join_at else _name(article.id)
+        return Placement(cluster_id, near, nearest, None)
 
     def _nearest_cluster(
         self, profile: Profile, alike: Sequence[int], similarities: Mapping[int, float]

@@ -37,11 +37,11 @@ def advance_state(conn: sqlite3.Connection, job_id: str, to_state: str, allowed_
             if not store.leases.hold(connection, lease):
                 raise LeaseLost(lease.id, lease.fence, "stage")
             stage = store.effects.stage(lease.tenant, lease.job_key) or DOCUMENT_STAGES.start
-            shown = LEASED if stage == DOCUMENT_STAGES.start else stage
+            state = LEASED if stage == DOCUMENT_STAGES.start else stage
             if DOCUMENT_STAGES.reached(stage, to):
                 return
-            if to != DOCUMENT_STAGES.failed and shown not in allowed_from:
-                raise IllegalStage(DOCUMENT_STAGES.name, shown, to)
+            if to != DOCUMENT_STAGES.failed and state not in allowed_from:
+                raise IllegalStage(DOCUMENT_STAGES.name, state, to)
             store.effects.move_on(connection, lease, DOCUMENT_STAGES, to)
 
         store.database.transact(work)
