@@ -119,10 +119,10 @@ class Reconciler:
 
     def _taken_back(self, stale: KeysView[LeaseKey]) -> list[LeaseKey]:
         """Those of these leases that nobody renewed meanwhile: while the database stood still, nobody could."""
-        leases = self._documents.app.store.leases
+        recovery = self._documents.app.store.recovery
         taken: list[LeaseKey] = []
         for _ in range(REAP_ROUNDS):
-            batch = leases.reap(REAP_LIMIT, believe=lambda keys: stale & set(keys))
+            batch = recovery.reap(REAP_LIMIT, believe=lambda keys: stale & set(keys))
             if not batch:
                 break
             taken += [reaped.key for reaped in batch]

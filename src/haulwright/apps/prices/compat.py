@@ -107,7 +107,7 @@ class ScrapeWorker:
             if lease.task == self._task:
                 self._held[lease.id] = lease
                 return self._jobs.get(lease.tenant, lease.id)
-            self._store.leases.settle([Settlement(lease, _NOT_OURS)], self._identity.id)
+            self._store.settlements.settle([Settlement(lease, _NOT_OURS)], self._identity.id)
         return None
 
     def heartbeat(self, job_id: str) -> bool:
@@ -129,14 +129,14 @@ class ScrapeWorker:
 
     def reclaim_stuck_jobs(self) -> int:
         """Take back what dead workers hold, as every worker does by itself each minute; how many jobs that were."""
-        return len(self._store.leases.reap(SWEEP_JOBS))
+        return len(self._store.recovery.reap(SWEEP_JOBS))
 
     def _mark(self, job_id: str, outcome: Outcome) -> bool:
         lease = self._held.pop(job_id, None)
         if lease is None:
             return False
         step = resolve(outcome, lease, COLLECT_RETRY, random.random)
-        return job_id in self._store.leases.settle([Settlement(lease, step)], self._identity.id)
+        return job_id in self._store.settlements.settle([Settlement(lease, step)], self._identity.id)
 
 
 def _failure(error_message: str) -> Failure:

@@ -177,7 +177,7 @@ class RefreshTask:
 
     def _wake_others(self, ctx: Context, state: ConnectionState) -> None:
         """Tell those who wait for the same source; the compile joins this job, and wakes by itself."""
-        ctx.store.leases.wake(GATE + state.connection.id, WAITERS)
+        ctx.store.waiters.wake(GATE + state.connection.id, WAITERS)
 
 
 def _fail_run(writing: Writing, run: PaidRun, fields: dict[str, Any]) -> None:

@@ -35,7 +35,7 @@ def cleanup_stale_leases(conn: sqlite3.Connection) -> int:
     for _ in range(REAP_ROUNDS):
         with transaction(conn) as store:
             gone = store.workers.gone_from(this_process(), is_gone)
-            found = store.leases.recover(sorted(gone), REAP_LIMIT) + store.leases.reap(REAP_LIMIT)
+            found = store.recovery.recover(sorted(gone), REAP_LIMIT) + store.recovery.reap(REAP_LIMIT)
         taken += len(found)
         if not found:
             break
