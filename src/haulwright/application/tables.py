@@ -1,7 +1,7 @@
 """The tables of an application: its own books in both dialects, on the database of its app.
 
-A package under `apps/` has `sqlite/` and `postgres/`, each with `migrations/` and `books/`, in the form of the
-engine's own: the same nouns, the same entries, the same parameters.
+Its package has `sqlite/` and `postgres/`, each with `migrations/` and `books/`, in the form of the engine's own: the
+same nouns, the same entries, the same parameters. An entry that is the same on both stands once, in `shared/books/`.
 """
 
 from __future__ import annotations
