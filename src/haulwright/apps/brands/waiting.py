@@ -54,8 +54,8 @@ def _statuses(brands: Brands, principal: Principal, run: CompileRun, timeout: fl
 
 def _ends(statuses: Iterable[CompileStatus]) -> Iterator[str]:
     """Each source once, as soon as its outcome is seen."""
-    seen: set[str] = set()
+    ids: set[str] = set()
     for status in statuses:
-        ended = [each.connection_id for each in status.sources if each.outcome and each.connection_id not in seen]
-        seen.update(ended)
+        ended = [each.connection_id for each in status.sources if each.outcome and each.connection_id not in ids]
+        ids.update(ended)
         yield from ended

@@ -111,7 +111,7 @@ class Publishing:
         writing.each("briefs.cite", [{"article_id": article_id} for article_id in cited], **named)
         published = Published(row["day"], row["events"], row["articles"])
         data = {"day": published.day, "events": published.events, "articles": published.articles}
-        writing.tell(Event(BRIEF_PUBLISHED, row["tenant"], data=data))
+        writing.record(Event(BRIEF_PUBLISHED, row["tenant"], data=data))
         return published
 
     def day_of(self, instant: Instant) -> str:

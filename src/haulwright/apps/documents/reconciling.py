@@ -104,7 +104,7 @@ class Reconciler:
         self._unknown_folders(tenants)
         if not self._dry_run:
             told = Event(RECONCILED, DEFAULT_TENANT, actor=actor, data=dict(self._report.counts))
-            self._transact(lambda writing: writing.tell(told))
+            self._transact(lambda writing: writing.record(told))
         return self._report
 
     def _leases(self) -> None:

@@ -86,8 +86,8 @@ class ScrapeWorker:
         self._store = prices.app.store
         self._jobs = prices.jobs
         self._task = prices.collect_task.name
-        named = worker_id or Settings.load()["worker_name"]
-        self._identity = this_process(None if named is None else str(named))
+        name = worker_id or Settings.load()["worker_name"]
+        self._identity = this_process(None if name is None else str(name))
         self._store.workers.register(self._identity, [QUEUE], [self._task])
         self._held: dict[str, Lease] = {}
         """What this worker claimed and has not marked."""

@@ -95,12 +95,12 @@ class RunPurchase:
 
     def _order(self, tx: Tx, state: ConnectionState, capability: Capability, job_id: str) -> PaidRun:
         """Write a run down before anything is sent, or take over the one that a dead job left."""
-        writing, connection, left = self._tables.on(tx), state.connection, state.unfinished
+        writing, connection, orphan = self._tables.on(tx), state.connection, state.unfinished
         lock_brand(writing, connection.tenant, connection.brand_id)
-        if left is not None and state.can_adopt(left, self._settings.fresh_seconds):
-            return self._take_over(writing, left, job_id)
-        if left is not None:
-            self.abandon(tx, left, TOO_OLD)
+        if orphan is not None and state.can_adopt(orphan, self._settings.fresh_seconds):
+            return self._take_over(writing, orphan, job_id)
+        if orphan is not None:
+            self.abandon(tx, orphan, TOO_OLD)
         cap = capability.cap_of(connection.settings)
         actor_input = capability.build_input(connection.identifier, cap)
         key = {"tenant": connection.tenant, "id": new_id()}
@@ -111,11 +111,11 @@ class RunPurchase:
         )  # fmt: skip
         return PaidRun.of(writing.run("runs.get", **key)[0])
 
-    def _take_over(self, writing: Writing, left: PaidRun, job_id: str) -> PaidRun:
+    def _take_over(self, writing: Writing, orphan: PaidRun, job_id: str) -> PaidRun:
         """Another job's run as our own, unless somebody was quicker."""
-        if not writing.run("runs.take_over", tenant=left.tenant, id=left.id, job_id=job_id):
+        if not writing.run("runs.take_over", tenant=orphan.tenant, id=orphan.id, job_id=job_id):
             raise Throttled("Another job has just taken the run over.", after=self._settings.poll_interval_seconds)
-        return replace(left, job_id=job_id, taken_over=True)
+        return replace(orphan, job_id=job_id, taken_over=True)
 
     async def _start(self, ctx: Context, apify: Apify, run: PaidRun) -> PaidRun:
         """Start the run or adopt it: paid for once, whatever happened before."""

@@ -137,12 +137,12 @@ def _usable(size: int, text: str | None) -> Mapping[str, Any]:
 
 def _once(good: Sequence[tuple[int, Normalized]], platform: str) -> list[tuple[list[int], str, Normalized]]:
     """Each thing once, as it was last given, with all raw items that it was seen in."""
-    seen: dict[str, tuple[list[int], str, Normalized]] = {}
+    by_key: dict[str, tuple[list[int], str, Normalized]] = {}
     for index, item in good:
         key = (item.canonical_url if platform == "web" else item.external_id) or ""
-        places = [*seen[key][0], index] if key in seen else [index]
-        seen[key] = (places, key, item)
-    return list(seen.values())
+        places = [*by_key[key][0], index] if key in by_key else [index]
+        by_key[key] = (places, key, item)
+    return list(by_key.values())
 
 
 def _upsert(
