@@ -14,6 +14,7 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
+from haulwright import Done, Job, JobFailed, Principal, State
 from haulwright.apps.brands.application import Brands
 from haulwright.apps.brands.buying.freshness import Freshness
 from haulwright.apps.brands.compile_status import STATUSES, retry_count, status_of
@@ -21,14 +22,13 @@ from haulwright.apps.brands.evidence.bundle import Bundle, BundleCaps, bundle
 from haulwright.apps.brands.evidence.normalization import NormalizationCounts, normalize
 from haulwright.apps.brands.jobs import QUEUE
 from haulwright.apps.brands.rows import PaidRun, parse_id
-from haulwright.engine.job import Job, Lease
-from haulwright.engine.outcome import Done, Failure, Outcome, RetryLater
+from haulwright.engine.job import Lease
+from haulwright.engine.outcome import Failure, Outcome, RetryLater
 from haulwright.engine.payload import clip
 from haulwright.engine.settlement import RELEASE, Settlement, resolve
-from haulwright.engine.transitions import FINAL, State
-from haulwright.errors import InvalidValue, JobFailed, NotFound, ResultTimeout
+from haulwright.engine.transitions import FINAL
+from haulwright.errors import InvalidValue, NotFound, ResultTimeout
 from haulwright.operations.access import require
-from haulwright.operations.principal import Principal
 from haulwright.redaction import redact
 from haulwright.runtime.identity import this_process
 from haulwright.sources.apify import ApifyError, ApifyTimeoutError

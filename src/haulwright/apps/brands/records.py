@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
+from haulwright import Cancelled
 from haulwright.apps.brands.evidence.status import SourceOutcome
 from haulwright.apps.brands.rows import PaidRun
-from haulwright.errors import Cancelled
 from haulwright.events import Event
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Writing
+    from haulwright.application import Writing
     from haulwright.sources.apify import ActorRun
 
 COMPILE_REQUESTED: Final = "brand.compile_requested"

@@ -12,7 +12,7 @@ from haulwright.errors import Conflict, NotFound
 from haulwright.events import Event
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables, Writing
+    from haulwright.application import Tables, Writing
     from haulwright.apps.brands.jobs import BrandJobs
 
 BATCH_ROWS: Final = 500

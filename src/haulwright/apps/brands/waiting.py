@@ -6,14 +6,15 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from haulwright import JobFailed
 from haulwright.client.waiting import looks
-from haulwright.errors import JobFailed, ResultTimeout
+from haulwright.errors import ResultTimeout
 
 if TYPE_CHECKING:
+    from haulwright import Principal
     from haulwright.apps.brands.application import Brands
     from haulwright.apps.brands.rows import CompileRun, CompileStatus
     from haulwright.cli.kit.output import Out
-    from haulwright.operations.principal import Principal
 
 LOOK_EVERY_SECONDS = 0.25
 

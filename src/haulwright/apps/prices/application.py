@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from haulwright.application.application import Application
-from haulwright.application.verbs import verb
+from haulwright.application import Application, verb
 from haulwright.apps.prices import SPEC
 from haulwright.apps.prices.collect import Collect
 from haulwright.apps.prices.intakes import Intake, Intakes, NewIntake
@@ -22,10 +21,9 @@ from haulwright.errors import DuplicateMismatch, Refused
 from haulwright.operations.access import EVERYBODY
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Writing
-    from haulwright.client.app import Haulwright
+    from haulwright import Haulwright, Principal
+    from haulwright.application import Writing
     from haulwright.client.task import Call
-    from haulwright.operations.principal import Principal
 
 QUEUE: Final = "prices"
 FACTS: Final = ("intake_id", "source_id", "points", "changed", "quarantined")

@@ -26,10 +26,10 @@ from haulwright.engine.job import DEFAULT_TENANT
 from haulwright.errors import InvalidValue, NotFound
 
 if TYPE_CHECKING:
+    from haulwright import Principal
     from haulwright.apps.prices.application import Prices
     from haulwright.apps.prices.intakes import Intake
     from haulwright.cli.kit.site import Site
-    from haulwright.operations.principal import Principal
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 LATEST = 20

@@ -7,7 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from haulwright.application.tables import Tables
+from haulwright import Context, Permanent, Skip, Source, Tx
+from haulwright.application import Tables
 from haulwright.apps.prices.answer_cache import Answer, AnswerCache
 from haulwright.apps.prices.intakes import Intake, Intakes
 from haulwright.apps.prices.pages import PAUSE_SECONDS, PageRead, RobotCheck, day_of, fetch, read
@@ -16,11 +17,6 @@ from haulwright.apps.prices.query import cache_key, values
 from haulwright.apps.prices.rules import Rules
 from haulwright.apps.prices.sources import PriceSource, PriceSources
 from haulwright.apps.prices.valuations import record
-from haulwright.client.context import Context
-from haulwright.client.transaction import Tx
-from haulwright.engine.outcome import Skip
-from haulwright.errors import Permanent
-from haulwright.sources.source import Source
 
 MOST_NOTES: Final = 20
 

@@ -17,16 +17,16 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit, urlunsplit
 
+from haulwright import Bury, Done, State
 from haulwright.application.job_status import JOB_STATUS
 from haulwright.apps.prices.application import QUEUE, Prices
 from haulwright.apps.prices.keys import normalized_title
 from haulwright.apps.prices.retry import COLLECT_RETRY
 from haulwright.clock import SECOND
 from haulwright.engine.job import Lease
-from haulwright.engine.outcome import Bury, Done, Failure, Outcome, RetryLater
+from haulwright.engine.outcome import Failure, Outcome, RetryLater
 from haulwright.engine.payload import clip
 from haulwright.engine.settlement import LEASE_EXPIRED, PutBack, Settlement, resolve
-from haulwright.engine.transitions import State
 from haulwright.redaction import redact
 from haulwright.runtime.identity import this_process
 from haulwright.settings import Settings

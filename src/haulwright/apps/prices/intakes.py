@@ -17,7 +17,7 @@ from haulwright.events import Event
 from haulwright.sources.tools.money import DECIMALS
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables, Writing
+    from haulwright.application import Tables, Writing
     from haulwright.stores.connection import Row
 
 INTAKE_ADDED: Final = "intake.added"

@@ -9,7 +9,7 @@ from haulwright.engine.ids import is_id
 from haulwright.errors import NotFound
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables
+    from haulwright.application import Tables
 
 COLUMNS: Final = (
     "id", "intake_id", "source_id", "status", "attempts", "retry_count", "locked_by", "error_message", "error_code",

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
+from haulwright import Permanent, Retryable
 from haulwright.apps.prices.answer_cache import Answer
 from haulwright.apps.prices.offers import Offer, Unusable, read_offer, storable
 from haulwright.apps.prices.rules import Rules
 from haulwright.clock import SECOND, Instant
-from haulwright.errors import Permanent, Retryable
 from haulwright.sources.scrape import Extraction, extract
 
 if TYPE_CHECKING:
+    from haulwright import Source
     from haulwright.sources.http import Reply
-    from haulwright.sources.source import Source
 
 EXCERPT_CHARS: Final = 300
 REASON_CHARS: Final = 500

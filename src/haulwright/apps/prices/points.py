@@ -14,7 +14,7 @@ from haulwright.apps.prices.valuation import Priced
 from haulwright.clock import Instant
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables, Writing
+    from haulwright.application import Tables, Writing
     from haulwright.apps.prices.pages import BadOffer
     from haulwright.apps.prices.sources import PriceSource
     from haulwright.stores.connection import Row

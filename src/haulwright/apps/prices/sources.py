@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+from haulwright import Source
 from haulwright.application.private_hosts import policy_of, require_public
 from haulwright.apps.prices.rules import Rules
 from haulwright.engine.names import check_name
@@ -19,11 +20,10 @@ from haulwright.events import Event
 from haulwright.settings import Settings
 from haulwright.sources.http import Limits, Policy
 from haulwright.sources.http.shared_client import SharedClient
-from haulwright.sources.source import Source
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables, Writing
-    from haulwright.client.app import Haulwright
+    from haulwright import Haulwright
+    from haulwright.application import Tables, Writing
     from haulwright.stores.connection import Row
 
 SOURCE_PUT: Final = "source.configured"

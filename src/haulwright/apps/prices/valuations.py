@@ -14,7 +14,7 @@ from haulwright.engine.payload import canonical
 from haulwright.events import Event
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables, Writing
+    from haulwright.application import Tables, Writing
 
 VALUATION_CHANGED: Final = "valuation.changed"
 MOST_VERSIONS: Final = 100

@@ -7,18 +7,18 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from haulwright import AuthFailed, Source, Throttled
 from haulwright.apps.syncs.credentials import SHARED, Credentials, Vault
 from haulwright.apps.syncs.errors import in_our_words
 from haulwright.apps.syncs.settings import SyncSettings
 from haulwright.engine.source import source_key, source_limits
-from haulwright.errors import AuthFailed, RunError, Throttled
+from haulwright.errors import RunError
 from haulwright.sources.airbyte import Airbyte, AirbyteConnection, AirbyteError
 from haulwright.sources.http import Gate, Grant, Http, Policy, Verdict
 from haulwright.sources.http.shared_client import SharedClient
-from haulwright.sources.source import Source
 
 if TYPE_CHECKING:
-    from haulwright.client.app import Haulwright
+    from haulwright import Haulwright
 
 ACCOUNTS_REMEMBERED: Final = 10_000
 NO_CREDENTIAL_SECONDS: Final = 300.0

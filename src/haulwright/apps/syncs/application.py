@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from haulwright.application.application import Application
-from haulwright.application.verbs import verb
+from haulwright import Retry, UniqueBy
+from haulwright.application import Application, verb
 from haulwright.apps.syncs import SPEC
 from haulwright.apps.syncs.airbyte_clients import AirbyteClients
 from haulwright.apps.syncs.connections import Connections, NewConnection, SyncConnection
@@ -21,14 +21,11 @@ from haulwright.apps.syncs.settings import AirbyteSettings, SyncSettings
 from haulwright.apps.syncs.stats import MOST_ROWS, Stats
 from haulwright.apps.syncs.sync import Sync
 from haulwright.engine.job import Enqueued
-from haulwright.engine.retry import Retry
-from haulwright.engine.task import UniqueBy
 from haulwright.errors import Conflict, InvalidValue, NotFound
 from haulwright.operations.access import EVERYBODY, SUPPORT
 
 if TYPE_CHECKING:
-    from haulwright.client.app import Haulwright
-    from haulwright.operations.principal import Principal
+    from haulwright import Haulwright, Principal
 
 QUEUE = "syncs"
 FACTS = ("connector_id", "external_account_id", "run_id", "records_synced", "bytes_synced", "duration_seconds")

@@ -18,9 +18,9 @@ from haulwright.operations.views.events import event_view
 from haulwright.operations.views.jobs import why_view
 
 if TYPE_CHECKING:
+    from haulwright import Principal
     from haulwright.apps.syncs.application import Syncs
     from haulwright.cli.kit.site import Site
-    from haulwright.operations.principal import Principal
 
 PLANS = ("free", "growth", "enterprise")
 STATUSES = ("queued", "running", "failed", "dead_letter", "success", "cancelled", "skipped")
@@ -220,7 +220,7 @@ def _show_job(site: Site, syncs: Syncs, principal: Principal, name: str) -> None
 
 
 def _principal(tenant: str, as_support: str | None, reason: str) -> Principal:
-    from haulwright.operations.principal import Principal  # noqa: PLC0415 - only where somebody acts
+    from haulwright import Principal  # noqa: PLC0415 - only where somebody acts
 
     if as_support is None:
         return Principal.of_tenant(tenant)

@@ -10,12 +10,9 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any, Final
 
+from haulwright import Haulwright, Job, Principal, State
 from haulwright.apps.syncs.application import QUEUE, Syncs
-from haulwright.client.app import Haulwright
-from haulwright.engine.job import Job
-from haulwright.engine.transitions import State
 from haulwright.errors import Refused
-from haulwright.operations.principal import Principal
 from haulwright.stores.listing import JobFilter
 from haulwright.stores.paging import PAGE_LIMIT
 

@@ -16,7 +16,7 @@ from haulwright.errors import Conflict, InvalidValue, NotFound
 from haulwright.events import Event
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables, Writing
+    from haulwright.application import Tables, Writing
     from haulwright.apps.syncs.airbyte_clients import AirbyteClients
     from haulwright.stores.connection import Row
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, Final
 
+from haulwright import Principal
 from haulwright.application.scenario import Act, Check, Reached
 from haulwright.apps.syncs.application import Syncs
 from haulwright.apps.syncs.connections import NewConnection
-from haulwright.operations.principal import Principal
 from haulwright.sandbox import Sandbox
 
 SYNC_SECONDS: Final = 3

@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from haulwright.application.tables import Writing
+from haulwright import Context, Tx
+from haulwright.application import Writing
 from haulwright.apps.syncs.errors import ActiveJobExists, TooSoon
-from haulwright.client.context import Context
-from haulwright.client.transaction import Tx
 from haulwright.clock import SECOND
 from haulwright.engine.durations import spell
 from haulwright.engine.job import Enqueued
@@ -16,12 +15,10 @@ from haulwright.errors import DuplicateMismatch, Forbidden, InvalidValue
 from haulwright.stores.books import book
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables
+    from haulwright import Haulwright, Principal, Task
+    from haulwright.application import Tables
     from haulwright.apps.syncs.connections import Connections, SyncConnection
     from haulwright.apps.syncs.poll import Polls
-    from haulwright.client.app import Haulwright
-    from haulwright.client.task import Task
-    from haulwright.operations.principal import Principal
     from haulwright.stores.connection import Connection as DatabaseConnection
 
 PACKAGE: Final = "haulwright.apps.syncs"

@@ -7,22 +7,21 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
+from haulwright import AuthFailed, Context, Permanent, Retryable, Snooze, Tx
 from haulwright.apps.syncs import runs as books
 from haulwright.apps.syncs.credentials import SHARED
 from haulwright.apps.syncs.runs import Watched
-from haulwright.client.context import Context
-from haulwright.client.transaction import Tx
 from haulwright.clock import SECOND, Instant
 from haulwright.engine.job import DEFAULT_TENANT
-from haulwright.engine.outcome import Snooze
-from haulwright.errors import AuthFailed, Conflict, NotFound, Permanent, Retryable
+from haulwright.errors import Conflict, NotFound
 from haulwright.sources.airbyte import Airbyte, SyncJob
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables
+    from haulwright import Task
+    from haulwright.application import Tables
     from haulwright.apps.syncs.airbyte_clients import AirbyteClients
     from haulwright.apps.syncs.runs import Runs
-    from haulwright.client.task import Call, Task
+    from haulwright.client.task import Call
     from haulwright.stores.store import Store
 
 OVERLAP_SECONDS: Final = 600.0

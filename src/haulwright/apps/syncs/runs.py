@@ -10,7 +10,7 @@ from haulwright.clock import Instant
 from haulwright.sources.airbyte import SUCCEEDED
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables, Writing
+    from haulwright.application import Tables, Writing
     from haulwright.apps.syncs.connections import SyncConnection
     from haulwright.engine.job import Lease
     from haulwright.sources.airbyte import SyncJob

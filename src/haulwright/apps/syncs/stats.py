@@ -8,7 +8,7 @@ from haulwright.engine.ids import is_id
 from haulwright.errors import NotFound
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables
+    from haulwright.application import Tables
 
 MOST_ROWS: Final = 100
 

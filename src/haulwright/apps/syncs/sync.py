@@ -7,19 +7,17 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from haulwright import AuthFailed, Cancelled, Context, Permanent, Skip, Snooze, Throttled, Tx
 from haulwright.apps.syncs import runs as books
 from haulwright.apps.syncs.errors import TIMEOUT, SyncFailed, nothing_began
 from haulwright.apps.syncs.runs import Started, SyncResult, SyncRun
-from haulwright.client.context import Context
-from haulwright.client.transaction import Tx
 from haulwright.clock import SECOND
-from haulwright.engine.outcome import Skip, Snooze
-from haulwright.errors import AuthFailed, Cancelled, Permanent, RunError, Throttled
+from haulwright.errors import RunError
 from haulwright.events import Event
 from haulwright.sources.airbyte import TERMINAL, Airbyte
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables
+    from haulwright.application import Tables
     from haulwright.apps.syncs.airbyte_clients import AirbyteClients
     from haulwright.apps.syncs.connections import Connections, SyncConnection
     from haulwright.apps.syncs.poll import Polls

@@ -10,22 +10,20 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from haulwright import Cancelled, Context, Permanent, Retryable, Snooze, Throttled, Tx
 from haulwright.apps.brands.buying.connection_state import ConnectionState
 from haulwright.apps.brands.buying.order import order_of
 from haulwright.apps.brands.buying.write_off import stop_run, write_off
 from haulwright.apps.brands.platforms.capabilities import Capability
 from haulwright.apps.brands.records import RUN_ENDED, RUN_FETCHED, lock_brand, record_run_event, record_start
 from haulwright.apps.brands.rows import PaidRun
-from haulwright.client.context import Context
-from haulwright.client.transaction import Tx
 from haulwright.clock import SECOND
 from haulwright.engine.ids import new_id
-from haulwright.engine.outcome import Snooze
-from haulwright.errors import Cancelled, Permanent, Retryable, RunError, Throttled
+from haulwright.errors import RunError
 from haulwright.sources.apify import ActorRun, Apify, Order, input_hash
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables, Writing
+    from haulwright.application import Tables, Writing
     from haulwright.apps.brands.buying.account import ApifyAccount
     from haulwright.apps.brands.jobs import BrandJobs
     from haulwright.apps.brands.settings import BrandSettings

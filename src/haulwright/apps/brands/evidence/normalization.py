@@ -11,16 +11,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from haulwright import Permanent
 from haulwright.apps.brands.platforms.shapes import SHAPES, Normalized, Unfit
 from haulwright.apps.brands.platforms.shapes.item import links_in, require_content
 from haulwright.apps.brands.records import RUN_NORMALIZED, record_run_event
 from haulwright.apps.brands.rows import PaidRun
 from haulwright.engine.ids import new_id
 from haulwright.engine.payload import clip
-from haulwright.errors import Permanent
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Writing
+    from haulwright.application import Writing
     from haulwright.apps.brands.platforms.capabilities import Capability
     from haulwright.stores.connection import Row
 

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Final
 
+from haulwright import AuthFailed, Permanent, Retryable
 from haulwright.apps.brands.json_schema import check, listed
 from haulwright.apps.brands.model.prompts import (
     STATEMENT_BYTES,
@@ -17,7 +18,7 @@ from haulwright.apps.brands.model.prompts import (
 )
 from haulwright.apps.brands.snapshot.draft import CompileOrder, SnapshotDraft, Statement, Usage
 from haulwright.engine.payload import clip
-from haulwright.errors import AuthFailed, InvalidPayload, InvalidValue, Permanent, Retryable
+from haulwright.errors import InvalidPayload, InvalidValue
 from haulwright.sources.http import Http, Limits, Reply, Secret
 
 BASE_URL: Final = "https://api.openai.com/v1"

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from haulwright import Permanent
 from haulwright.apps.brands.evidence.bundle import reactions
 from haulwright.apps.brands.evidence.item import EvidenceItem
 from haulwright.apps.brands.json_schema import listed, shape
 from haulwright.apps.brands.snapshot.draft import SECTIONS, CompileOrder
-from haulwright.errors import InvalidValue, Permanent
+from haulwright.errors import InvalidValue
 
 ITEM_CHARS: Final = 1_200
 ANSWER_CHARS: Final = 1_000

@@ -10,6 +10,7 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from haulwright import Context, JobOutcome, Permanent, Skip, Tx
 from haulwright.apps.brands.evidence.bundle import Bundle, bundle
 from haulwright.apps.brands.evidence.item import EvidenceItem
 from haulwright.apps.brands.evidence.status import SourceOutcome, evidence_status
@@ -21,16 +22,11 @@ from haulwright.apps.brands.snapshot.compilers import compiler_for
 from haulwright.apps.brands.snapshot.document import SnapshotRequest, snapshot
 from haulwright.apps.brands.snapshot.draft import CompileOrder, SnapshotDraft
 from haulwright.apps.brands.snapshot.features import FeatureReport, features
-from haulwright.client.context import Context
-from haulwright.client.join import JobOutcome
-from haulwright.client.transaction import Tx
 from haulwright.engine.ids import new_id
-from haulwright.engine.outcome import Skip
-from haulwright.errors import Permanent
 from haulwright.events import Event
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables, Writing
+    from haulwright.application import Tables, Writing
     from haulwright.apps.brands.jobs import BrandJobs
     from haulwright.apps.brands.model.account import ModelAccount
     from haulwright.apps.brands.platforms.registry import Registry

@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from haulwright import Context, Tx
 from haulwright.apps.brands.buying.order import BACKSTOP_SECONDS
 from haulwright.apps.brands.buying.write_off import LEFT_BEHIND, write_off
 from haulwright.apps.brands.records import RAW_PRUNED
 from haulwright.apps.brands.rows import PaidRun
-from haulwright.client.context import Context
-from haulwright.client.transaction import Tx
 from haulwright.clock import SECOND
 from haulwright.events import Event
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables, Writing
+    from haulwright.application import Tables, Writing
     from haulwright.apps.brands.jobs import BrandJobs
     from haulwright.apps.brands.settings import BrandSettings
     from haulwright.client.task import Call
