@@ -47,10 +47,10 @@ def reaper(world: World, store: Store) -> Acts[None]:
     """Takes back what ran out and buries what is overdue, a little at a time."""
     while True:
         try:
-            taken = yield from call("reap", lambda: store.leases.reap(world.rng.randint(1, 3)))
+            taken = yield from call("reap", lambda: store.recovery.reap(world.rng.randint(1, 3)))
             world.seen["a lease expired"] += len(taken)
             world.seen["a lost lease was the last"] += sum(one.state is State.DEAD for one in taken)
-            gone = yield from call("expire", lambda: store.leases.expire(2))
+            gone = yield from call("expire", lambda: store.recovery.expire(2))
             world.seen["a job waited past its deadline"] += len(gone)
         except DatabaseUnavailable:
             continue

@@ -67,7 +67,7 @@ class Worker:
 
     def _recover(self) -> Acts[None]:
         if self.gone and self.world.rng.random() < 0.5:
-            taken = yield from call("recover", lambda: self.store.leases.recover(self.gone), workers=self.gone)
+            taken = yield from call("recover", lambda: self.store.recovery.recover(self.gone), workers=self.gone)
             self.world.seen["a dead process was recovered at once"] += len(taken)
 
     def _claim(self) -> Acts[None]:
@@ -123,7 +123,7 @@ class Worker:
         steps = [Settlement(run.lease, resolve(outcome, run.lease, POLICY, chance)) for run, outcome in told]
         leases = [run.lease for run, _ in told]
         try:
-            accepted = yield from call("settle", lambda: self.store.leases.settle(steps, self.id), leases)
+            accepted = yield from call("settle", lambda: self.store.settlements.settle(steps, self.id), leases)
         except DatabaseUnavailable:
             for run, _ in told:
                 run.unsure = True
@@ -134,7 +134,7 @@ class Worker:
     def _let_go(self, run: Run, *, accepted: bool) -> Acts[None]:
         """After a lost reply a refusal may be our own success: that is looked up, never guessed."""
         if run.unsure and not accepted:
-            mine = yield from call("look", lambda: self.store.leases.ended_by(run.lease))
+            mine = yield from call("look", lambda: self.store.settlements.ended_by(run.lease))
             self.world.seen["a lost reply was found to be a success"] += mine
         self.runs.remove(run)
 
@@ -143,6 +143,6 @@ class Worker:
         leases = [run.lease for run in self.runs]
         if leases:
             steps = [Settlement(lease, RELEASE) for lease in leases]
-            given = yield from call("settle", lambda: self.store.leases.settle(steps, self.id), leases)
+            given = yield from call("settle", lambda: self.store.settlements.settle(steps, self.id), leases)
             self.world.seen["a job was released"] += len(given)
             self.runs.clear()

@@ -81,10 +81,10 @@ class Afterlife:
         self._try("store", "effect unknown", lambda: store.effects.mark_unknown(lease, self._key(), "wait"))
         self._try("store", "commit", self._commit_late)
         self._try("store", "stage", lambda: store.effects.move(lease, MACHINE, "SAVED"))
-        self._try("store", "release", lambda: store.leases.settle([Settlement(lease, RELEASE)]))
+        self._try("store", "release", lambda: store.settlements.settle([Settlement(lease, RELEASE)]))
         for verb, outcome in OUTCOMES.items():
             settlement = Settlement(lease, resolve(outcome, lease, Retry(), lambda: 0.5))
-            self._try("store", verb, partial(store.leases.settle, [settlement]))
+            self._try("store", verb, partial(store.settlements.settle, [settlement]))
 
     def _key(self) -> str:
         """The key of the effect that this run had begun and its successor now does."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from importlib.resources import files
 
 import pytest
 
@@ -12,10 +11,8 @@ from haulwright.application.application import application
 from haulwright.discovery import installed_applications
 from haulwright.errors import NotFound, SchemaMismatch
 from haulwright.stores import migrations
-from haulwright.stores.books import book
 from haulwright.stores.connect import open_database
 
-DIALECTS = ("sqlite", "postgres")
 APPLICATIONS = {name: spec.package for name, spec in installed_applications().specs.items()}
 
 
@@ -63,12 +60,3 @@ def test_all_applications_fit_on_one_app():
 def test_an_application_that_does_not_exist_is_not_found(sqlite_url):
     with closing(Haulwright(sqlite_url)) as app, pytest.raises(NotFound):
         application("weather", app)
-
-
-@pytest.mark.parametrize("package", APPLICATIONS.values())
-def test_both_dialects_of_an_application_have_the_same_books_with_the_same_entries(package):
-    nouns = [sorted(one.name for one in (files(package) / dialect / "books").iterdir()) for dialect in DIALECTS]
-
-    assert nouns[0] == nouns[1]
-    for noun in (name.removesuffix(".sql") for name in nouns[0]):
-        assert list(book(package, "sqlite", noun)) == list(book(package, "postgres", noun))

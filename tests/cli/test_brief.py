@@ -167,7 +167,7 @@ def test_a_reading_whose_process_died_is_finished_by_the_next_command(brief, out
     brief("ingest", "--no-wait")
     with closing(Store.open(database_url)) as store:
         (lease,) = store.leases.claim("00000000-0000-7000-8000-000000000000", ["brief"], 1)
-        assert store.leases.settle([Settlement(lease, resolve_loss(lease))])
+        assert store.settlements.settle([Settlement(lease, resolve_loss(lease))])
 
     told = brief("ingest", "--json").json
 

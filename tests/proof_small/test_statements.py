@@ -32,7 +32,7 @@ VERBS = {
     "progress": lambda store, lease: store.leases.progress(lease, "{}"),
     "hold": lambda store, lease: store.database.transact(lambda c: store.leases.hold(c, lease)),
     "settle": lambda store, lease: settle(store, lease, Done()),
-    "release": lambda store, lease: bool(store.leases.settle([Settlement(lease, RELEASE)])),
+    "release": lambda store, lease: bool(store.settlements.settle([Settlement(lease, RELEASE)])),
 }
 
 
@@ -61,7 +61,7 @@ def test_a_stale_failure_does_not_cancel_the_successor_that_was_asked_to_cancel(
     claim_one(store, worker)
     store.jobs.cancel(a_job.id, tenant=None, reason="enough", actor="a person")
 
-    assert store.leases.settle([settlement(stale, RetryLater(BOOM))]) == frozenset()
+    assert store.settlements.settle([settlement(stale, RetryLater(BOOM))]) == frozenset()
 
     assert store.listing.get(a_job.id).state is State.RUNNING
 
@@ -143,7 +143,7 @@ def test_a_sweep_does_not_touch_what_another_sweep_holds(store, open_store, cloc
 
     def hold_and_sweep(connection):
         held = connection.run(stale, {"now": clock.now(), "limit": 10})
-        return [row[0] for row in held], ids(open_store().leases.reap())
+        return [row[0] for row in held], ids(open_store().recovery.reap())
 
     assert store.database.transact(hold_and_sweep) == ([a_job.id], [])
 
@@ -162,7 +162,7 @@ def test_a_running_job_is_not_looked_for_by_its_deadline(store, clock, worker, m
     clock.advance(10)
 
     assert run(store, "jobs.overdue", now=clock.now(), limit=10) == []
-    assert store.leases.expire() == []
+    assert store.recovery.expire() == []
 
 
 def test_an_effect_is_found_by_its_own_tenant(store, worker, make_job):

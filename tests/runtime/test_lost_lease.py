@@ -50,7 +50,7 @@ def on_the_bench(bench):
 
     def reap() -> None:
         bench.advance("11 s")
-        assert len(bench.store.leases.reap()) == 1
+        assert len(bench.store.recovery.reap()) == 1
 
     meanwhile[:] = [reap]
 

@@ -61,7 +61,7 @@ def steal(ctx: Context) -> None:
     """The lease of a run runs out and is taken back, as if its worker had stood still."""
     run_out = "update haulwright_jobs set lease_expires_at = 1"
     ctx.store.database.transact(lambda connection: connection.execute(run_out))
-    assert len(ctx.store.leases.reap()) == 1
+    assert len(ctx.store.recovery.reap()) == 1
 
 
 def test_a_job_that_succeeds_is_claimed_started_ended_and_settled(app, recorder):

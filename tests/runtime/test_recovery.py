@@ -131,11 +131,11 @@ def test_a_lease_that_is_renewed_as_soon_as_the_database_is_back_is_not_taken_by
         @app.task(lease="1 h")
         def work() -> None: ...
 
-        handle, looked, reap = work.enqueue(), threading.Event(), app.store.leases.reap
+        handle, looked, reap = work.enqueue(), threading.Event(), app.store.recovery.reap
         (lease,) = app.store.leases.claim(new_id(), ["default"])
         run_out = "update haulwright_jobs set lease_expires_at = 1"
         app.store.database.transact(lambda connection: connection.execute(run_out))
-        monkeypatch.setattr(app.store.leases, "reap", lambda *said, **more: (reap(*said, **more), looked.set())[0])
+        monkeypatch.setattr(app.store.recovery, "reap", lambda *said, **more: (reap(*said, **more), looked.set())[0])
         starting = threading.Thread(target=app.run_worker, kwargs={"once": True}, daemon=True)
         starting.start()
 

@@ -95,7 +95,7 @@ def test_a_run_that_lost_its_lease_is_told_and_its_result_is_discarded_and_count
     handle = by_name.late.enqueue()
     worker = start_worker(by_name.app, grace=20)
     eventually(lambda: handle.state() == "running")
-    app.store.leases.recover([handle.job().worker_id])
+    app.store.recovery.recover([handle.job().worker_id])
 
     assert handle.result(20) == "second"
     eventually(lambda: by_name.told == ["lost"])

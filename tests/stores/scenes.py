@@ -48,7 +48,7 @@ def settlement(lease: Lease, outcome: Outcome) -> Settlement:
 
 def settle(store: Store, lease: Lease, outcome: Outcome | None = None) -> bool:
     """End a run, successfully unless told otherwise; False where it was refused."""
-    return lease.id in store.leases.settle([settlement(lease, outcome or Done())])
+    return lease.id in store.settlements.settle([settlement(lease, outcome or Done())])
 
 
 def fail(store: Store, lease: Lease) -> bool:
@@ -68,7 +68,7 @@ def bury(store: Store, worker: str, **words: Any) -> str:
 def lose(store: Store, clock: Any, seconds: float = 121) -> list[Any]:
     """Let the leases run out and take them back."""
     clock.advance(seconds)
-    return store.leases.reap()
+    return store.recovery.reap()
 
 
 def names(store: Store, job_id: str) -> list[str]:

@@ -51,7 +51,7 @@ def test_a_released_job_that_was_asked_to_cancel_is_cancelled(store, worker, a_j
     lease = claim_one(store, worker)
     cancel(store, a_job.id)
 
-    store.leases.settle([Settlement(lease, RELEASE)])
+    store.settlements.settle([Settlement(lease, RELEASE)])
 
     assert store.listing.get(a_job.id).state is State.CANCELLED
 

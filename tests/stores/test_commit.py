@@ -67,7 +67,7 @@ def test_a_stale_worker_commits_nothing(store, clock, lease, save):
 def test_a_commit_may_settle_its_job_in_the_same_transaction(store, lease, save):
     def work(connection):
         answer = store.effects.commit_on(connection, lease, "key", "save", save)
-        store.leases.settle_on(connection, [settlement(lease, Done(answer[1]))])
+        store.settlements.settle_on(connection, [settlement(lease, Done(answer[1]))])
         return answer
 
     assert store.effects.under(lease, "commit", work) == (True, "1")
@@ -79,7 +79,7 @@ def test_what_is_written_with_a_settlement_is_gone_without_it(store, lease, save
         store.effects.commit_on(connection, lease, "key", "save", save)
         store.effects.move_on(connection, lease, DOCUMENT_STAGES, "HEAD_DONE")
         store.jobs.enqueue_on(connection, [new_job()])
-        store.leases.settle_on(connection, [settlement(lease, Done())])
+        store.settlements.settle_on(connection, [settlement(lease, Done())])
         raise KeyError("after all")
 
     with pytest.raises(KeyError):

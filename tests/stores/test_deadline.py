@@ -13,11 +13,11 @@ from tests.stores.scenes import DAY, HOUR, START, claim, claim_one, fail, ids, n
 def test_a_job_that_waits_past_its_deadline_is_dead(store, clock, make_job):
     job = make_job(deadline_us=HOUR)
     clock.advance(3599)
-    assert store.leases.expire() == []
+    assert store.recovery.expire() == []
 
     clock.advance(1)
 
-    assert store.leases.expire() == [job.id]
+    assert store.recovery.expire() == [job.id]
     found = store.listing.get(job.id)
     assert (found.state, found.reason, found.attempts) == (State.DEAD, "deadline", 0)
 
@@ -26,7 +26,7 @@ def test_the_end_of_a_job_by_its_deadline_is_told(store, clock, worker, make_job
     job = make_job(deadline_us=HOUR)
     fail(store, claim_one(store, worker))
     clock.advance(3600)
-    store.leases.expire()
+    store.recovery.expire()
 
     told = store.events.of_job(job.id)[-1]
 
@@ -41,7 +41,7 @@ def test_a_running_job_has_no_deadline(store, clock, worker, make_job):
     claim_one(store, worker)
     clock.advance(7200)
 
-    assert store.leases.expire() == []
+    assert store.recovery.expire() == []
 
 
 def test_the_sweep_for_deadlines_is_bounded_and_starts_with_the_oldest(store, clock):
@@ -49,8 +49,8 @@ def test_the_sweep_for_deadlines_is_bounded_and_starts_with_the_oldest(store, cl
     store.jobs.enqueue(jobs)
     clock.advance(4 * 3600)
 
-    assert store.leases.expire(limit=1) == [jobs[1].id]
-    assert sorted(store.leases.expire(limit=9)) == sorted([jobs[0].id, jobs[2].id])
+    assert store.recovery.expire(limit=1) == [jobs[1].id]
+    assert sorted(store.recovery.expire(limit=9)) == sorted([jobs[0].id, jobs[2].id])
 
 
 def test_sweepers_and_claimers_at_once_share_the_overdue_jobs_out(store, open_store, clock, worker):
@@ -60,7 +60,7 @@ def test_sweepers_and_claimers_at_once_share_the_overdue_jobs_out(store, open_st
     clock.advance(3600)
     one, two, three = (open_store() for _ in range(3))
 
-    buried, also_buried, leases = race(one.leases.expire, two.leases.expire, lambda: claim(three, worker, 20))
+    buried, also_buried, leases = race(one.recovery.expire, two.recovery.expire, lambda: claim(three, worker, 20))
 
     assert sorted([*buried, *also_buried, *ids(leases)]) == sorted(ids(jobs))
 
@@ -82,9 +82,9 @@ def test_nothing_dies_of_a_deadline_while_a_person_keeps_its_queue_paused(store,
     store.queues.pause("default", actor="alice", reason="maintenance")
     clock.advance(30 * 86400)
 
-    assert store.leases.expire() == []
+    assert store.recovery.expire() == []
     store.queues.resume("default", actor="alice")
-    assert store.leases.expire() == []
+    assert store.recovery.expire() == []
     assert store.listing.get(job.id).deadline_at == START + 30 * DAY + HOUR
 
 

@@ -195,14 +195,14 @@ def test_a_job_for_a_moment_long_ago_is_not_overdue_at_birth(store, make_job):
     job = make_job(run_at=START - 14 * DAY, deadline_us=DAY)
 
     assert store.listing.get(job.id).deadline_at == START + DAY
-    assert store.leases.expire() == []
+    assert store.recovery.expire() == []
 
 
 def test_a_job_may_have_no_deadline(store, clock, make_job):
     job = make_job(deadline_us=None)
 
     clock.advance(1000 * 86400)
-    assert store.leases.expire() == []
+    assert store.recovery.expire() == []
     assert store.listing.get(job.id).deadline_at is None
 
 

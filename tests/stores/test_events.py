@@ -125,7 +125,7 @@ def test_each_attempt_has_a_start_and_an_end_with_worker_and_fence(store, clock,
             lose(store, clock)
         else:
             one = Settlement(lease, RELEASE) if step is RELEASE else settlement(lease, step)
-            store.leases.settle([one], "web-1")
+            store.settlements.settle([one], "web-1")
         ends.append(lease.fence)
 
     told = store.events.of_job(job.id)
@@ -145,7 +145,7 @@ def test_the_events_of_a_job_carry_what_its_task_declares(store, clock, worker, 
     clock.advance(3600)
     lease = claim_one(store, worker)
     done = settlement(lease, Done("1", event_fields='{"records_synced":7}'))
-    store.leases.settle([Settlement(lease, done.step, seconds=1.5)])
+    store.settlements.settle([Settlement(lease, done.step, seconds=1.5)])
 
     told = {event.name: event.data for event in store.events.of_job(job.id)}
 
@@ -160,7 +160,7 @@ def test_every_event_carries_the_fields_of_its_name(store, clock, worker):
     store.jobs.enqueue([new_job() for _ in outcomes])
     leases = claim(store, worker, 9)
     ended = [Settlement(one.lease, one.step, 0.1) for one in map(settlement, leases, outcomes)]
-    store.leases.settle(ended)
+    store.settlements.settle(ended)
     store.jobs.requeue(leases[4].id, Requeue("me"), tenant=None)
     clock.advance(30)
     (retried, *_) = claim(store, worker, 9)
@@ -170,11 +170,11 @@ def test_every_event_carries_the_fields_of_its_name(store, clock, worker):
     store.effects.resolve("default", "key", happened=True, result="1", actor="me", reason="asked")
     lose(store, clock)
     for job in claim(store, worker, 9):
-        store.leases.settle([Settlement(job, settlement(job, Done()).step, 0.1)])
+        store.settlements.settle([Settlement(job, settlement(job, Done()).step, 0.1)])
     store.jobs.enqueue([new_job(), new_job()])
-    store.leases.settle([Settlement(claim_one(store, worker), RELEASE)])
+    store.settlements.settle([Settlement(claim_one(store, worker), RELEASE)])
     clock.advance(30 * 86400)
-    store.leases.expire()
+    store.recovery.expire()
     store.jobs.prune(State.DEAD, 0.5)
     store.queues.pause("default", actor="me", reason="no")
     store.queues.resume("default", actor="me")

@@ -31,7 +31,7 @@ def test_the_first_job_of_each_tenant_waits_for_one_round_at_most(store, worker,
 
 
 def test_more_tenants_than_one_claim_serves_are_served_by_the_next_ones(store, worker, monkeypatch):
-    monkeypatch.setattr("haulwright.stores.claiming.TENANTS_AT_ONCE", 3)
+    monkeypatch.setattr("haulwright.stores.leases.TENANTS_AT_ONCE", 3)
     fill(store, {f"t{n}": 4 for n in range(8)})
     turn = ClaimCursor()
 
@@ -43,7 +43,7 @@ def test_more_tenants_than_one_claim_serves_are_served_by_the_next_ones(store, w
 
 
 def test_room_that_some_tenants_leave_is_for_all_others(store, worker, monkeypatch):
-    monkeypatch.setattr("haulwright.stores.claiming.TENANTS_AT_ONCE", 3)
+    monkeypatch.setattr("haulwright.stores.leases.TENANTS_AT_ONCE", 3)
     fill(store, {f"t{n}": 1 for n in range(8)})
     store.jobs.enqueue([new_job(tenant="t9", delay_us=HOUR)])
     turn = ClaimCursor()
@@ -56,8 +56,8 @@ def test_room_that_some_tenants_leave_is_for_all_others(store, worker, monkeypat
 
 
 def test_a_claim_that_did_not_come_to_all_tenants_says_that_there_is_more_and_goes_on_there(store, worker, monkeypatch):
-    monkeypatch.setattr("haulwright.stores.claiming.TENANTS_AT_ONCE", 2)
-    monkeypatch.setattr("haulwright.stores.claiming.ROUNDS", 2)
+    monkeypatch.setattr("haulwright.stores.leases.TENANTS_AT_ONCE", 2)
+    monkeypatch.setattr("haulwright.stores.leases.ROUNDS", 2)
     fill(store, {f"t{n}": 1 for n in range(7)})
     turn = ClaimCursor()
 

@@ -61,7 +61,7 @@ def test_a_stale_worker_cannot_end_the_run(store, stale, outcome):
 def test_a_stale_worker_cannot_release_the_job(store, stale):
     before = store.listing.get(stale.id)
 
-    assert store.leases.settle([Settlement(stale, RELEASE)]) == frozenset()
+    assert store.settlements.settle([Settlement(stale, RELEASE)]) == frozenset()
     assert store.listing.get(stale.id) == before
 
 
@@ -119,7 +119,7 @@ def test_a_lapsed_lease_can_still_be_renewed_before_it_is_taken_back(store, cloc
     clock.advance(10_000)
 
     assert store.leases.renew([lease]).lost == frozenset()
-    assert store.leases.reap() == []
+    assert store.recovery.reap() == []
 
 
 @pytest.mark.proves("HB-01")
@@ -158,7 +158,7 @@ def test_one_stale_outcome_in_a_batch_does_not_hold_up_the_others(store, worker,
     before = store.listing.get(stale.id)
 
     batch = [settlement(leases[0], Done()), settlement(stale, Done()), settlement(leases[1], RetryLater(BOOM))]
-    accepted = store.leases.settle([*batch, settlement(leases[2], Snooze(60))])
+    accepted = store.settlements.settle([*batch, settlement(leases[2], Snooze(60))])
 
     assert accepted == set(ids(jobs))
     assert store.listing.get(stale.id) == before
@@ -171,7 +171,7 @@ def test_old_and_new_lease_of_one_job_in_one_batch_count_once(store, clock, work
     new = claim_one(store, worker)
     told = names(store, a_job.id)
 
-    store.leases.settle([settlement(old, Bury("permanent", BOOM)), settlement(new, Done())])
+    store.settlements.settle([settlement(old, Bury("permanent", BOOM)), settlement(new, Done())])
 
     assert store.listing.get(a_job.id).state is State.SUCCEEDED
     assert names(store, a_job.id) == [*told, "job.started", "job.completed"]
@@ -227,11 +227,11 @@ def test_a_fence_may_grow_beyond_32_bits(store, worker, make_job):
 @pytest.mark.usefixtures("a_job")
 def test_after_a_lost_reply_a_worker_can_see_that_its_own_settlement_stands(store, worker, outcome):
     lease = claim_one(store, worker)
-    assert not store.leases.ended_by(lease)
+    assert not store.settlements.ended_by(lease)
 
     settle(store, lease, OUTCOMES[outcome])
 
-    assert store.leases.ended_by(lease)
+    assert store.settlements.ended_by(lease)
 
 
 @pytest.mark.parametrize("budget", [1, 5])
@@ -241,7 +241,7 @@ def test_a_loss_is_not_taken_for_ones_own_settlement(store, clock, worker, make_
 
     lose(store, clock)
 
-    assert not store.leases.ended_by(lease)
+    assert not store.settlements.ended_by(lease)
 
 
 @pytest.mark.proves("GU-04")
@@ -252,7 +252,7 @@ def test_of_a_reaper_and_a_worker_at_once_exactly_one_decides(store, open_store,
         lease = claim_one(store, worker)
         clock.advance(121)
 
-        settled, reaped = race(lambda: settle(store, lease), other.leases.reap)  # noqa: B023
+        settled, reaped = race(lambda: settle(store, lease), other.recovery.reap)  # noqa: B023
 
         assert settled != (job.id in ids(reaped))
         assert store.listing.get(job.id).state is (State.SUCCEEDED if settled else State.QUEUED)

@@ -74,7 +74,7 @@ def cancel_while_it_runs(store, worker, clock, job_id):
 
 def pass_its_deadline(store, _worker, clock, _job_id):
     clock.advance(2 * DAY / SECOND)
-    assert store.leases.expire()
+    assert store.recovery.expire()
 
 
 def lose_its_lease(store, worker, clock, _job_id):
@@ -86,7 +86,7 @@ def lose_its_lease(store, worker, clock, _job_id):
 def commit_and_settle(store, worker, _clock, _job_id):
     lease = run_child(store, worker)
     done = [settlement(lease, Done("1"))]
-    store.database.transact(lambda connection: store.leases.settle_on(connection, done))
+    store.database.transact(lambda connection: store.settlements.settle_on(connection, done))
 
 
 def succeed_in_the_second_run(store, worker, _clock, _job_id):
@@ -305,10 +305,10 @@ def test_of_two_that_end_the_last_two_at_once_one_wakes_who_waited(store, open_s
     wait_for(store, parent, children)
     ends = [settlement(run_child(store, worker), Skip("no")) for _ in children]
     other = open_store()
-    second = threading.Thread(target=lambda: other.leases.settle(ends[1:]))
+    second = threading.Thread(target=lambda: other.settlements.settle(ends[1:]))
 
     def first(connection):
-        store.leases.settle_on(connection, ends[:1])
+        store.settlements.settle_on(connection, ends[:1])
         second.start()
         until_blocked(store, second)
 
@@ -324,10 +324,10 @@ def test_the_last_one_ends_while_the_run_is_being_put_back(store, open_store, pa
     assert store.joins.wait(parent, children[:1])
     end = settlement(run_child(store, worker), Skip("no"))
     other = open_store()
-    back = threading.Thread(target=lambda: other.leases.settle([settlement(parent, WAIT)]))
+    back = threading.Thread(target=lambda: other.settlements.settle([settlement(parent, WAIT)]))
 
     def finish(connection):
-        store.leases.settle_on(connection, [end])
+        store.settlements.settle_on(connection, [end])
         back.start()
         until_blocked(store, back)
 
@@ -346,7 +346,7 @@ def test_what_is_being_settled_is_waited_for_and_then_not_joined(store, open_sto
     joining = threading.Thread(target=lambda: answers.append(other.joins.wait(parent, children[:1])))
 
     def finish(connection):
-        store.leases.settle_on(connection, [end])
+        store.settlements.settle_on(connection, [end])
         joining.start()
         until_blocked(store, joining)
 

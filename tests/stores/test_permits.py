@@ -67,7 +67,7 @@ def test_a_full_key_does_not_hide_other_due_jobs(store, worker):
 
 
 def test_a_claim_that_met_only_full_keys_says_that_there_may_be_more(store, worker, monkeypatch):
-    monkeypatch.setattr("haulwright.stores.claiming.ROUNDS", 2)
+    monkeypatch.setattr("haulwright.stores.leases.ROUNDS", 2)
     keyed(store, 6)
     claim(store, worker, 1)
     turn = ClaimCursor()
@@ -88,7 +88,7 @@ def test_a_permit_is_given_back_however_a_run_ends(store, worker, end):
         case "snooze":
             settle(store, lease, Snooze(60))
         case "release":
-            store.leases.settle([Settlement(lease, RELEASE)])
+            store.settlements.settle([Settlement(lease, RELEASE)])
         case "bury":
             settle(store, lease, Bury("permanent"))
 
@@ -131,7 +131,7 @@ def test_as_many_waiters_wake_as_permits_were_freed(store, worker):
     jobs = keyed(store, 6, limit=2)
     leases = claim(store, worker, 6)
 
-    store.leases.settle([Settlement(lease, RELEASE) for lease in leases])
+    store.settlements.settle([Settlement(lease, RELEASE) for lease in leases])
 
     due = [job.id for job in jobs[2:] if store.listing.get(job.id).run_at == START]
     assert due == ids(jobs[2:4])
@@ -145,8 +145,8 @@ def test_a_gate_wakes_only_its_own_waiters(store, worker):
         settle(store, lease, Snooze(3600, gate))
         waiting.append(lease.id)
 
-    assert store.leases.wake("source:a", 10) == 2
-    assert store.leases.wake("source:a", 10) == 0
+    assert store.waiters.wake("source:a", 10) == 2
+    assert store.waiters.wake("source:a", 10) == 0
     assert sorted(ids(claim(store, worker, 5))) == sorted(waiting[:2])
 
 

@@ -14,8 +14,8 @@ from haulwright.clock import SECOND
 from haulwright.engine.ids import new_id
 from haulwright.stores import migrations
 from haulwright.stores.books import book
-from haulwright.stores.claiming import HIGHEST
 from haulwright.stores.connect import open_database
+from haulwright.stores.leases import HIGHEST
 from haulwright.stores.sqlite.connection import with_table
 from haulwright.stores.store import Store
 from tests.stores.scenes import START, claim, new_job

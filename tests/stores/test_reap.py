@@ -15,10 +15,10 @@ from tests.stores.scenes import START, claim, claim_one, fail, ids, lose, names,
 def test_a_lease_that_ran_out_is_taken_back_and_tells_who_held_it(store, clock, worker, a_job):
     lease = claim_one(store, worker)
     clock.advance(120)
-    assert store.leases.reap() == []
+    assert store.recovery.reap() == []
 
     clock.advance(0.000001)
-    (reaped,) = store.leases.reap()
+    (reaped,) = store.recovery.reap()
 
     assert (reaped.id, reaped.fence, reaped.worker_id, reaped.state) == (a_job.id, 1, worker, State.QUEUED)
     found = store.listing.get(a_job.id)
@@ -99,7 +99,7 @@ def test_a_renewed_lease_is_left_alone(store, clock, worker):
     store.leases.renew([alive])
     clock.advance(100)
 
-    assert ids(store.leases.reap()) == [silent.id]
+    assert ids(store.recovery.reap()) == [silent.id]
 
 
 def test_waiting_and_finished_jobs_are_left_alone(store, clock, worker, make_job):
@@ -119,7 +119,7 @@ def test_a_sweep_is_bounded_and_takes_the_longest_lost_first(store, clock, worke
         clock.advance(1)
     clock.advance(200)
 
-    swept = [len(store.leases.reap(limit=4)), len(store.leases.reap(limit=4)), len(store.leases.reap(limit=4))]
+    swept = [len(store.recovery.reap(limit=4)), len(store.recovery.reap(limit=4)), len(store.recovery.reap(limit=4))]
 
     assert swept == [4, 2, 0]
 
@@ -134,7 +134,7 @@ def test_the_longest_lost_lease_is_taken_back_first(store, clock, worker):
     claim(store, worker)
     clock.advance(500)
 
-    assert ids(store.leases.reap(limit=1)) == [first.id]
+    assert ids(store.recovery.reap(limit=1)) == [first.id]
 
 
 @pytest.mark.proves("HB-02", "CLM-14")
@@ -145,7 +145,7 @@ def test_sweepers_at_once_handle_each_job_once(store, open_store, clock, worker)
     clock.advance(121)
     stores = [open_store() for _ in range(4)]
 
-    swept = race(*(s.leases.reap for s in stores))
+    swept = race(*(s.recovery.reap for s in stores))
 
     assert sorted(reaped.id for part in swept for reaped in part) == sorted(ids(jobs))
     assert {store.listing.get(job.id).losses for job in jobs} == {1}
@@ -156,7 +156,7 @@ def test_the_leases_of_a_worker_that_is_gone_are_taken_back_before_they_run_out(
     store.jobs.enqueue([new_job(), new_job()])
     gone, alive = claim_one(store, worker), claim_one(store, other_worker)
 
-    (reaped,) = store.leases.recover([worker])
+    (reaped,) = store.recovery.recover([worker])
 
     assert (reaped.id, reaped.worker_id) == (gone.id, worker)
     assert store.listing.get(alive.id).state is State.RUNNING
@@ -168,21 +168,21 @@ def test_the_leases_of_a_worker_that_is_gone_are_taken_back_before_they_run_out(
 def test_nobody_elses_lease_is_recovered(store, worker):
     claim_one(store, worker)
 
-    assert store.leases.recover([]) == []
-    assert store.leases.recover([new_id()]) == []
+    assert store.recovery.recover([]) == []
+    assert store.recovery.recover([new_id()]) == []
 
 
 def test_recovery_of_a_worker_is_bounded(store, worker):
     store.jobs.enqueue([new_job() for _ in range(5)])
     claim(store, worker, 5)
 
-    assert [len(store.leases.recover([worker, new_id()], limit=3)) for _ in range(3)] == [3, 2, 0]
+    assert [len(store.recovery.recover([worker, new_id()], limit=3)) for _ in range(3)] == [3, 2, 0]
 
 
 @pytest.mark.proves("GU-04")
 def test_a_recovered_worker_that_lives_after_all_can_change_nothing(store, worker, other_worker, a_job):
     lease = claim_one(store, worker)
-    store.leases.recover([worker])
+    store.recovery.recover([worker])
     claim_one(store, other_worker)
 
     assert not settle(store, lease)

@@ -82,7 +82,7 @@ def test_the_last_of_a_bounded_sweep_does_not_look_alone(store, clock, worker, c
     jobs = enqueue(store, 5)
     claim(store, worker, 5)
     clock.advance(121)
-    step = store.leases.reap if take_back == "reap" else lambda limit: store.leases.recover([worker], limit)
+    step = store.recovery.reap if take_back == "reap" else lambda limit: store.recovery.recover([worker], limit)
 
     assert [len(step(limit=2)) for _ in range(4)] == [2, 2, 1, 0]
 
@@ -93,7 +93,7 @@ def test_sweeps_at_once_find_the_neighbours_that_the_others_take(store, open_sto
     jobs = enqueue(store, 8)
     claim(store, worker, 8)
     clock.advance(121)
-    sweeps = [partial(open_store().leases.reap, limit=1) for _ in range(4)]
+    sweeps = [partial(open_store().recovery.reap, limit=1) for _ in range(4)]
 
     swept = [reaped for _ in range(3) for part in race(*sweeps) for reaped in part]
 
@@ -108,7 +108,7 @@ def test_a_long_lease_remembers_the_short_one_that_was_lost_with_it(store, clock
     lose(store, clock)
     assert counted(short, long) == [(0, 1), (1, 0)]
 
-    lose(store, clock, 3600) if take_back == "reap" else store.leases.recover([worker])
+    lose(store, clock, 3600) if take_back == "reap" else store.recovery.recover([worker])
 
     assert counted(short, long) == [(0, 1), (0, 1)]
 
@@ -162,7 +162,7 @@ def test_one_poison_job_costs_a_hundred_good_ones_no_attempt_and_dies_at_its_bud
     poison, *good = enqueue(store, 101, max_attempts=3)
     claim(store, worker, 101)
     clock.advance(121)
-    while store.leases.reap(limit=10):
+    while store.recovery.reap(limit=10):
         pass
 
     while leases := claim(store, worker, 200):  # each in a process of its own now

@@ -115,7 +115,7 @@ def test_a_snoozed_job_waits_for_its_gate_and_burns_no_attempt(store, worker, a_
 @pytest.mark.usefixtures("a_job")
 def test_a_released_job_is_due_at_once_and_burns_no_attempt(store, worker, other_worker):
     lease = claim_one(store, worker)
-    store.leases.settle([Settlement(lease, RELEASE)])
+    store.settlements.settle([Settlement(lease, RELEASE)])
 
     again = claim_one(store, other_worker)
 
@@ -153,7 +153,7 @@ def test_a_batch_of_every_outcome_is_written_in_one_go(store, worker):
     outcomes = [Done("1"), RetryLater(BOOM), Snooze(60, "gate"), Skip("no"), Cancel("no"), Bury("permanent", BOOM)]
     leases = claim(store, worker, 6)
 
-    accepted = store.leases.settle([settlement(*pair) for pair in zip(leases, outcomes, strict=True)])
+    accepted = store.settlements.settle([settlement(*pair) for pair in zip(leases, outcomes, strict=True)])
 
     assert accepted == set(ids(leases))
     states = [store.listing.get(lease.id).state for lease in leases]
@@ -167,7 +167,7 @@ def test_a_batch_that_the_database_refuses_leaves_no_trace(store, worker):
     impossible = Settlement(bad, PutBack("retry", refund=7))
 
     with pytest.raises(Exception, match=r"(?i)check constraint"):
-        store.leases.settle([settlement(good, Done()), impossible])
+        store.settlements.settle([settlement(good, Done()), impossible])
 
     assert count(store, "haulwright_jobs") == 2
     assert rows(store, "select name from haulwright_events") == []
@@ -222,7 +222,7 @@ def test_the_policy_decides_how_long_a_retry_waits(store, clock, worker, a_job):
     for _ in range(4):
         lease = claim_one(store, worker)
         step = resolve(RetryLater(BOOM), lease, POLICY, lambda: 0.5)
-        store.leases.settle([Settlement(lease, step)])
+        store.settlements.settle([Settlement(lease, step)])
         waits.append((store.listing.get(a_job.id).run_at - clock.now()) // SECOND)
         clock.advance(3600)
 

@@ -208,7 +208,7 @@ def test_a_failed_job_does_not_use_its_slot_up(store, clock, worker):
     (job,) = drain(store)
     lease = claim_one(store, worker)
     clock.advance(121)
-    store.leases.reap()
+    store.recovery.reap()
 
     again = claim_one(store, worker)
 
@@ -220,7 +220,7 @@ def test_the_job_of_a_slot_that_is_caught_up_late_still_has_its_time_to_wait(sto
     clock.advance(30 * 86400)
     (job,) = drain(store)
 
-    assert store.leases.expire() == []
+    assert store.recovery.expire() == []
     assert store.listing.get(job).state is State.QUEUED
 
 

@@ -106,7 +106,7 @@ def test_a_resumed_source_wakes_all_who_wait_and_gives_them_their_deadlines_back
     job = make_job(source=KEY, deadline_us=DAY)
     claim(store, worker)
     clock.advance(2 * 86_400)
-    assert store.leases.expire() == []
+    assert store.recovery.expire() == []
 
     store.sources.resume(KEY, actor="ops")
 

@@ -60,7 +60,7 @@ def test_two_workers_of_one_name_are_two_workers(store, one):
     store.workers.register(twin, ["default"], [])
     lease = claim_one(store, one.id)
 
-    assert store.leases.recover([twin.id]) == []
+    assert store.recovery.recover([twin.id]) == []
     assert settle(store, lease)
 
 

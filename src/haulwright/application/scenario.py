@@ -71,10 +71,10 @@ class Reached(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was found, and whether it is what it must be."""
+    """One thing that was looked at, its value, and whether it is what it must be."""
 
     what: str
-    found: str
+    value: str
     good: bool
 
 

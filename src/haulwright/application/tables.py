@@ -1,7 +1,7 @@
 """The tables of an application: its own books in both dialects, on the database of its app.
 
-A package under `apps/` has `sqlite/` and `postgres/`, each with `migrations/` and `books/`, in the form of the
-engine's own: the same nouns, the same entries, the same parameters.
+Its package has `sqlite/` and `postgres/`, each with `migrations/` and `books/`, in the form of the engine's own: the
+same nouns, the same entries, the same parameters. An entry that is the same on both stands once, in `shared/books/`.
 """
 
 from __future__ import annotations
@@ -84,12 +84,12 @@ class Writing:
         return self._store.jobs.enqueue_on(self._connection, [call.job for call in calls])
 
     def enqueue_with_event(self, call: Call[Any], name: str, data: dict[str, Any]) -> Enqueued:
-        """Enqueue one job, and tell of it where it was made; that costs one trip where it has a job key."""
+        """Enqueue one job, and record an event where it is new; that costs one trip where it has a job key."""
         return self._store.jobs.enqueue_with_event(self._connection, call.job, name, data)
 
-    def tell(self, *told: Event) -> None:
+    def record(self, *events: Event) -> None:
         """Record what happened beside the rows that it is about."""
-        self._store.events.record(self._connection, told)
+        self._store.events.record(self._connection, events)
 
     def _entry(self, entry: str) -> Entry:
         noun, _, name = entry.partition(".")

@@ -269,7 +269,7 @@ class Context:
         def work(connection: Connection) -> str | None:
             _, text = self.store.effects.commit_on(connection, self.job, key, f"commit:{name}", act)
             if settle:
-                self.store.leases.settle_on(connection, [self._settlement(text)], self.worker)
+                self.store.settlements.settle_on(connection, [self._settlement(text)], self.worker)
             return text
 
         text = yield StoreStep(partial(self.store.effects.under, self.job, "commit", work))

@@ -32,12 +32,12 @@ class DemoSummary:
             "sound": self.is_sound,
             "held_when_killed": self.held_when_killed,
             "seconds": round(self.seconds, 1),
-            "checks": [{"what": check.what, "found": check.found, "good": check.good} for check in self.checks],
+            "checks": [{"what": check.what, "found": check.value, "good": check.good} for check in self.checks],
         }
 
     def table(self) -> Table:
         """For people."""
-        rows = [(check.what, check.found, "ok" if check.good else "PROBLEM") for check in self.checks]
+        rows = [(check.what, check.value, "ok" if check.good else "PROBLEM") for check in self.checks]
         return Table(("what", "found", "verdict"), rows)
 
 

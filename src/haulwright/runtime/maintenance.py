@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from haulwright.engine.job import LeaseKey
     from haulwright.runtime.observers import Observers
     from haulwright.settings import Settings
-    from haulwright.stores.leases import Believe
+    from haulwright.stores.recovery import Believe
     from haulwright.stores.store import Store
     from haulwright.stores.workers import Identity
 
@@ -74,7 +74,7 @@ class Maintenance:
         While the database was away nobody could renew: then what ran out is left to the sweeps that follow.
         """
         gone = sorted(self._store.workers.gone_from(self._worker, is_gone))  # rows are locked in the order of ids
-        reaped = _until_empty(lambda: self._store.leases.recover(gone, SWEEP_LIMIT))
+        reaped = _until_empty(lambda: self._store.recovery.recover(gone, SWEEP_LIMIT))
         if gone:
             self._store.workers.recovered(self._worker, gone, len(reaped))
         self._observers.reaped(reaped, "worker_startup_recovery")
@@ -82,9 +82,9 @@ class Maintenance:
 
     def sweep(self, believe: Believe = set) -> int:
         """Take back leases that ran out, and bury jobs that waited past their deadline."""
-        reaped = _until_empty(lambda: self._store.leases.reap(SWEEP_LIMIT, believe=believe))
+        reaped = _until_empty(lambda: self._store.recovery.reap(SWEEP_LIMIT, believe=believe))
         self._observers.reaped(reaped, "sweep")
-        self._observers.expired(_until_empty(lambda: self._store.leases.expire(SWEEP_LIMIT)))
+        self._observers.expired(_until_empty(lambda: self._store.recovery.expire(SWEEP_LIMIT)))
         self._swept = time.monotonic()
         return len(reaped)
 

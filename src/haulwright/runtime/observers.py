@@ -36,7 +36,7 @@ from haulwright.runtime.observer import (
 if TYPE_CHECKING:
     from haulwright.engine.job import Enqueued, Lease, NewJob
     from haulwright.runtime.execution import Run
-    from haulwright.stores.leases import Reaped
+    from haulwright.stores.recovery import Reaped
 
 log = logging.getLogger("haulwright.observer")
 

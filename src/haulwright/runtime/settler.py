@@ -99,7 +99,7 @@ class Settler:
         unsure = False
         while True:
             try:
-                accepted = self._store.leases.settle(settlements, self._worker)
+                accepted = self._store.settlements.settle(settlements, self._worker)
                 # After a lost reply a refusal may be our own success: nobody else could have ended that fence.
                 return accepted | self._accepted_before(settlements, accepted) if unsure else accepted
             except DatabaseProblem as trouble:
@@ -118,7 +118,7 @@ class Settler:
     def _accepted_before(self, settlements: list[Settlement], accepted: frozenset[str]) -> frozenset[str]:
         """Those of our settlements that an earlier try had written, although its reply was lost."""
         missing = [settlement.lease for settlement in settlements if settlement.lease.id not in accepted]
-        return frozenset(lease.id for lease in missing if self._store.leases.ended_by(lease))
+        return frozenset(lease.id for lease in missing if self._store.settlements.ended_by(lease))
 
 
 def step_of(run: Run) -> Step | None:

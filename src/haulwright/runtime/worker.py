@@ -179,7 +179,7 @@ class Worker:
         if self._in_doubt:
             with self._changed:
                 lease_keys = set(self._held)
-            released = self._store.leases.give_back_unknown(self._identity.id, lease_keys)
+            released = self._store.recovery.give_back_unknown(self._identity.id, lease_keys)
             self._in_doubt = False
             self._observers.released_unknown(released)
 
@@ -188,7 +188,7 @@ class Worker:
         from haulwright.engine.settlement import PutBack, Settlement  # noqa: PLC0415 - rarely needed
 
         wait = PutBack("snooze", int(UNKNOWN_TASK_SECONDS * SECOND), refund=1, deferral=1, waiting_on="task:unknown")
-        self._store.leases.settle([Settlement(lease, wait) for lease in leases], self._identity.name)
+        self._store.settlements.settle([Settlement(lease, wait) for lease in leases], self._identity.name)
         self._observers.released(leases, "unknown_task")
 
     def _wait_for_room(self) -> int:
@@ -217,7 +217,7 @@ class Worker:
         runs = self._executor.drop_waiting(count)
         self.runs -= len(runs)
         try:
-            released = self._store.leases.settle([release_of(run) for run in runs], self._identity.name)
+            released = self._store.settlements.settle([release_of(run) for run in runs], self._identity.name)
         finally:
             self._forget(runs)  # after a lost reply nobody knows whether they are ours still: they are looked up
         self._observers.released([run.lease for run in runs if run.lease.id in released], "prefetched")
@@ -333,7 +333,7 @@ class Worker:
             return
         released: frozenset[str] = frozenset()
         try:
-            released = self._store.leases.settle([release_of(run) for run in runs], self._identity.name)
+            released = self._store.settlements.settle([release_of(run) for run in runs], self._identity.name)
         except DatabaseProblem as trouble:
             self._in_doubt = True  # asked again before the next claim; a worker that ends leaves them to run out
             self._observers.troubled("release", trouble, 0.0)

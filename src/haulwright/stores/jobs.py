@@ -1,4 +1,4 @@
-"""Jobs from the outside: enqueue, cancel, requeue, prune. What a running worker does is in `leases`."""
+"""Jobs from the outside: enqueue, cancel, requeue, prune. A running worker's part is in `leases`."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from haulwright.stores.connection import Connection, Database, as_columns, first
 from haulwright.stores.effects import Effects
 from haulwright.stores.events import Events, as_text
 from haulwright.stores.job_rows import DeadLetter, Requeue, loaded, row_of
-from haulwright.stores.leases import Leases
 from haulwright.stores.routing import Route, Way, route
+from haulwright.stores.settlements import Settlements
 
 CHUNKS_AT_ONCE = 2
 TWIN_TRIES = 5
@@ -39,10 +39,10 @@ TWIN_TRIES = 5
 class Jobs:
     """The jobs of a database."""
 
-    def __init__(self, database: Database, record: Events, leases: Leases, effects: Effects) -> None:
+    def __init__(self, database: Database, record: Events, settlements: Settlements, effects: Effects) -> None:
         self._db = database
         self._events = record
-        self._leases = leases
+        self._settlements = settlements
         self._effects = effects
         self._book = book("haulwright.stores", database.dialect, "jobs")
 
@@ -89,7 +89,8 @@ class Jobs:
             _, fence, state, owner, _ = row
             require(job_id, State(state), "cancel")
             if state == State.QUEUED:
-                self._leases.finish_queued(connection, LeaseKey(job_id, fence), Finish(State.CANCELLED, reason))
+                end = LeaseKey(job_id, fence), Finish(State.CANCELLED, reason)
+                self._settlements.finish(connection, [end], was=State.QUEUED)
                 name, after = events.JOB_CANCELLED, State.CANCELLED
             else:
                 params = {"id": job_id, "fence": fence, "reason": reason, "now": self._db.clock.now()}

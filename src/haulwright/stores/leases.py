@@ -1,38 +1,54 @@
-"""Leases: the right to run a job, for a while. Every write under one carries its fence."""
+"""Leases: the right to run a job, for a while. Every write under one carries its fence.
+
+A claim takes a batch of due jobs, tenants in turn, each job under a new fence. Here is what is the same on every
+database: whose turn it is, how a batch is shared out, and the gates. How a database takes the jobs themselves is in its
+folder. How a lease ends is in `settlements`, and what becomes of one that nobody ends in `recovery`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
-from haulwright import events
 from haulwright.clock import Instant
-from haulwright.engine.job import HeldLease, Lease, LeaseKey
-from haulwright.engine.lease import had_neighbours
-from haulwright.engine.outcome import REASON_DEADLINE
-from haulwright.engine.settlement import RELEASE, Finish, Settlement, events_of, resolve_loss
-from haulwright.engine.transitions import State
-from haulwright.events import Event
+from haulwright.engine.job import HeldLease, Lease
+from haulwright.engine.lease import Share, fill_up, gate_wait_us, shares
+from haulwright.engine.settlement import PutBack, Settlement, events_of
 from haulwright.stores.books import book
-from haulwright.stores.claim_cursor import ClaimCursor
-from haulwright.stores.claiming import Claiming
+from haulwright.stores.claim_cursor import ClaimCursor, Pair, ScannedPair
 from haulwright.stores.connection import Connection, Database
 from haulwright.stores.events import Events
 from haulwright.stores.job_rows import fenced
-from haulwright.stores.joins import Joins
-from haulwright.stores.permits import Permits
-from haulwright.stores.postgres.claiming import PostgresClaiming
-from haulwright.stores.settling import Settling, is_plain_success
+from haulwright.stores.permits import GATE, Permits
+from haulwright.stores.settlements import Settlements
 from haulwright.stores.sources.gate import Gates
-from haulwright.stores.sqlite.claiming import SqliteClaiming
 
-CLAIMING: dict[str, type[Claiming]] = {"postgres": PostgresClaiming, "sqlite": SqliteClaiming}
-UNKNOWN_LIMIT = 25_000
-"""More than a worker can hold."""
-Believe = Callable[[Sequence[LeaseKey]], Collection[LeaseKey]]
-"""Which of the leases that ran out are to be taken back."""
+HIGHEST = "\U0010ffff"
+"""Sorts after every tenant."""
+NEXT = "\x01"
+"""Behind the name of a tenant: sorts after it and before every other."""
+ALL_PAIRS = 100_000
+TENANTS_AT_ONCE = 100
+"""How many tenants one claim serves at most: each costs a look at the index, and the others are the next claim's."""
+ROUNDS = 10
+"""How often a claim looks again in one queue that has more tenants, or where jobs that wait for a permit took room."""
+Scan = Callable[[tuple[str, str], int], list[ScannedPair]]
+"""Finds the pairs after one tenant and before another, until so many tenants have something due."""
+Take = Callable[[list[Share], int], list[Lease]]
+"""Takes what the shares say, and so many at most."""
+
+
+class Round(NamedTuple):
+    """What one round of a claim took."""
+
+    leases: list[Lease]
+    """The jobs that may run of those whose turn it was."""
+    more_since: Instant | None
+    """Since when more may be due, where that may be so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,44 +59,35 @@ class Renewal:
     cancelled: dict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Reaped:
-    """A job whose lease was taken back, and who had held it."""
+class Leases(ABC):
+    """The rights to run jobs: claimed, renewed, and held while something is written under them."""
 
-    id: str
-    fence: int
-    tenant: str
-    worker_id: str
-    state: State
-
-    @property
-    def key(self) -> LeaseKey:
-        """The lease that it was."""
-        return LeaseKey(self.id, self.fence)
-
-
-class Leases:
-    """The rights to run jobs: claimed, renewed, settled, and taken back."""
-
-    def __init__(self, database: Database, record: Events, gates: Gates, joins: Joins) -> None:
+    def __init__(
+        self, database: Database, events: Events, permits: Permits, gates: Gates, settlements: Settlements
+    ) -> None:
         self._db = database
-        self._events = record
-        self._permits = Permits(database)
+        self._events = events
+        self._permits = permits
         self._gates = gates
-        self._settling = Settling(database, record, self._permits, gates, joins)
-        self._claiming = CLAIMING[database.dialect](database, record, self._permits, self._settling, gates)
+        self._settlements = settlements
         self._book = book("haulwright.stores", database.dialect, "jobs")
-        self._workers = book("haulwright.stores", database.dialect, "workers")
 
     def claim(
         self, worker_id: str, queues: Sequence[str], batch: int = 1, cursor: ClaimCursor | None = None
     ) -> list[Lease]:
-        """Take up to a batch of due jobs, tenants in turn, each under a new fence."""
-        return self._claiming.claim(worker_id, queues, batch, cursor or ClaimCursor())
+        """Take up to a batch of due jobs from the queues, in their order; tenants in turn, each under a new fence."""
+        cursor = cursor or ClaimCursor()
+        cursor.next_due = None
+        taken: list[Lease] = []
+        for queue in queues:
+            if len(taken) < batch:
+                taken += self._claim_queue(worker_id, queue, batch - len(taken), cursor)
+        return taken
 
     def due_pairs(self, queue: str) -> list[tuple[str, int]]:
         """The (tenant, priority) pairs of a queue that have a due job: what a claim would look at. Writes nothing."""
-        return self._claiming.due_pairs(queue)
+        scanned = self._db.read(lambda connection: self._scan(connection, queue, ("", HIGHEST), ALL_PAIRS))
+        return [(tenant, -rank) for tenant, rank in due(scanned)]
 
     def renew(self, leases: Sequence[Lease]) -> Renewal:
         """Prolong leases, all in one statement, and learn which are gone or cancelled."""
@@ -101,156 +108,159 @@ class Leases:
         params = {**lease.key._asdict(), "progress": progress, "now": self._db.clock.now()}
         return bool(self._db.transact(lambda connection: connection.run(self._book["progress"], params)))
 
-    def settle(self, settlements: Sequence[Settlement], worker: str = "") -> frozenset[str]:
-        """Record how runs ended, all in one transaction, and return the ids that were accepted.
+    @abstractmethod
+    def _claim_round(self, worker_id: str, queue: str, batch: int, cursor: ClaimCursor) -> Round:
+        """Take the jobs whose turn it is."""
 
-        An id that does not come back had lost its lease: its outcome is discarded.
-        """
-        if all(map(is_plain_success, settlements)):
-            return self._settling.settle_plain(settlements)
-        work = partial(self.settle_on, settlements=settlements, worker=worker)
-        return self._db.transact(work, rows=len(settlements))
+    @abstractmethod
+    def _take(self, connection: Connection, given: list[Share], common: dict[str, Any]) -> list[Lease]:
+        """Lease what the shares say, in the transaction of a gated claim."""
 
-    def ended_by(self, lease: HeldLease) -> bool:
-        """Whether the job stands as after a settlement of this very lease: to be asked after a lost reply."""
-        params = {**lease.key._asdict(), "losses": lease.losses}
-        return bool(self._db.read(lambda connection: connection.run(self._book["ended"], params)))
+    def _claim_queue(self, worker_id: str, queue: str, batch: int, cursor: ClaimCursor) -> list[Lease]:
+        """Claim from one queue, again where it has more tenants, or where jobs that found their key full took room."""
+        taken: list[Lease] = []
+        more_since: Instant | None = None
+        for _ in range(ROUNDS):
+            leases, more_since = self._claim_round(worker_id, queue, batch - len(taken), cursor)
+            taken += leases
+            if more_since is None or len(taken) == batch:
+                return taken
+        if more_since is not None:
+            cursor.notice(more_since)
+        return taken
 
-    def settle_on(self, connection: Connection, settlements: Sequence[Settlement], worker: str = "") -> frozenset[str]:
-        """Record how runs ended, inside a transaction of the caller."""
-        return self._settling.settle(connection, settlements, worker)
+    def _claim_gated(self, worker_id: str, queue: str, batch: int, cursor: ClaimCursor) -> Round:
+        """Scan, claim and pass the gates in one transaction: no job runs that its gate did not let through."""
 
-    def reap(self, limit: int = 100, *, believe: Believe = set) -> list[Reaped]:
-        """Take back leases that ran out. Guarded and bounded: safe on every worker at once.
+        def work(connection: Connection) -> tuple[list[ScannedPair], list[Lease], list[Lease]]:
+            scanned = scan_around(partial(self._scan, connection, queue), batch, cursor.last_tenant.get(queue, ""))
+            common = {"worker_id": worker_id, "queue": queue, "gated": True, "now": self._db.clock.now()}
 
-        `believe` picks from what is found: while the database stood still, nobody could renew.
-        """
-        return self._take_back("stale", {"now": self._db.clock.now(), "limit": limit}, "sweep", believe)
+            def take(given: list[Share], most: int) -> list[Lease]:
+                return self._take(connection, given, {**common, "batch": most})
 
-    def recover(self, worker_ids: Sequence[str], limit: int = 100) -> list[Reaped]:
-        """Take back leases of workers whose process is provably gone."""
-        params = {"workers": list(worker_ids), "limit": limit}
-        return self._take_back("leases_of", params, "worker_startup_recovery") if worker_ids else []
+            leases = share_out(due(scanned), batch, take)
+            return scanned, leases, self._pass_gates(connection, leases)
 
-    def give_back_unknown(self, worker_id: str, known: Collection[LeaseKey]) -> frozenset[str]:
-        """Release what a worker holds without knowing it: the reply to its claim was lost."""
-        params = {"workers": [worker_id], "limit": UNKNOWN_LIMIT}
-
-        def work(connection: Connection) -> frozenset[str]:
-            held = [StaleLease(*row) for row in connection.run(self._book["leases_of"], params)]
-            unknown = [lease for lease in held if lease.key not in known]
-            self._gates.give_back(connection, [lease.key for lease in unknown])
-            return self._settling.settle(connection, [Settlement(lease, RELEASE) for lease in unknown], worker_id)
-
-        return self._db.transact(work)
-
-    def expire(self, limit: int = 100) -> list[str]:
-        """Bury jobs that waited past their deadline."""
-        params = {"now": self._db.clock.now(), "limit": limit}
-
-        def work(connection: Connection) -> list[str]:
-            overdue = connection.run(self._book["overdue"], params)
-            step = Finish(State.DEAD, REASON_DEADLINE)
-            ends = [(LeaseKey(job_id, fence), step) for job_id, fence, _, _ in overdue]
-            gone = self._settling.finish(connection, ends, was=State.QUEUED)
-            record = [
-                Event(events.JOB_DEAD_LETTERED, tenant, job_id, fence=fence, data=_overdue(job_id, attempts))
-                for job_id, fence, tenant, attempts in overdue
-                if LeaseKey(job_id, fence) in gone
-            ]
-            self._events.record(connection, record)
-            return sorted(job_id for job_id, _ in gone)
-
-        return self._db.transact(work)
-
-    def finish_queued(self, connection: Connection, key: LeaseKey, step: Finish) -> bool:
-        """End a job that waits, inside a transaction of the caller."""
-        return bool(self._settling.finish(connection, [(key, step)], was=State.QUEUED))
-
-    def wake(self, gate: str, count: int) -> int:
-        """Make the oldest waiters of a gate due at once, as many as it admits now."""
-        return self._db.transact(lambda connection: self._permits.wake(connection, gate, count))
-
-    def _take_back(self, entry: str, params: dict[str, Any], detected_by: str, believe: Believe = set) -> list[Reaped]:
-        def work(connection: Connection) -> list[Reaped]:
-            suspects = [StaleLease(*row) for row in connection.run(self._book[entry], params)]
-            lost = set(believe([lease.key for lease in suspects]))
-            stale = [lease for lease in suspects if lease.key in lost]
-            shared = self._with_neighbours(connection, stale)
-            taken = [self._lose(connection, lease, detected_by, shared=lease.id in shared) for lease in stale]
-            self._remember(connection, stale)
-            return taken
-
-        return self._db.transact(work)
-
-    def _with_neighbours(self, connection: Connection, stale: Sequence[StaleLease]) -> set[str]:
-        """The jobs that were lost together with others of their worker, whoever takes those back, and whenever."""
-        if not stale:
-            return set()
-        rows = connection.run(self._book["held_by"], {"workers": _workers_of(stale)})
-        workers = {worker_id: (held, lost_at) for worker_id, held, lost_at in rows}
-        return {lease.id for lease in stale if lease.had_neighbours(*workers[lease.worker_id])}
-
-    def _remember(self, connection: Connection, stale: Sequence[StaleLease]) -> None:
-        """Leave the time of the loss with the workers: leases of theirs that are taken back later were not alone."""
-        if stale:
-            connection.run(self._workers["lost"], {"workers": _workers_of(stale), "now": self._db.clock.now()})
-
-    def _lose(self, connection: Connection, lease: StaleLease, detected_by: str, *, shared: bool) -> Reaped:
-        step = resolve_loss(lease, lease.cancel_reason, shared=shared)
-        loss = Settlement(lease, step)
-        if isinstance(step, Finish):
-            self._settling.finish(connection, [(lease.key, step)])
+        scanned, leases, admitted = self._db.transact(work, rows=batch)
+        has_more = remember(cursor, queue, scanned, leases, batch) or len(admitted) < len(leases)
+        if any(lease.concurrency_key or lease.source for lease in leases):
+            cursor.gated.add(queue)
         else:
-            self._settling.put_back(connection, [loss])
-        self._permits.free(connection, [lease])
-        self._gates.give_back(connection, [lease.key])
-        started, *ends = events_of(loss, lease.worker_id)
-        self._events.record(connection, [started, lease.event(detected_by), *ends])
-        state = step.state if isinstance(step, Finish) else State.QUEUED
-        return Reaped(lease.id, lease.fence, lease.tenant, lease.worker_id, state)
+            cursor.gated.discard(queue)
+        return in_order(admitted, scanned, has_more=has_more)
+
+    def _scan(self, connection: Connection, queue: str, between: tuple[str, str], tenants: int) -> list[ScannedPair]:
+        rows = connection.run(self._book["scan_tenants"], self._scanning(queue, between, tenants))
+        return [ScannedPair._make(row) for row in rows]
+
+    def _scanning(self, queue: str, between: tuple[str, str], tenants: int) -> dict[str, Any]:
+        after, before = between
+        return {"queue": queue, "after": after, "before": before, "tenants": tenants, "now": self._db.clock.now()}
+
+    def _pass_gates(self, connection: Connection, leases: list[Lease]) -> list[Lease]:
+        """Keep the jobs that may run; those that find a gate closed wait for it, from this transaction on."""
+        waiting = [
+            Settlement(lease, _wait_for_permit(lease))
+            for lease in sorted(leases, key=_permit_order)
+            if lease.concurrency_key and not self._permits.take(connection, lease)
+        ]
+        waiting += self._pass_sources(connection, leases, {s.lease.id for s in waiting})
+        if not waiting:
+            return leases
+        self._settlements.put_back(connection, waiting)
+        self._events.record(connection, [events_of(s, s.lease.worker_id)[-1] for s in waiting])
+        turned_away = {s.lease.id for s in waiting}
+        return [lease for lease in leases if lease.id not in turned_away]
+
+    def _pass_sources(self, connection: Connection, leases: list[Lease], held_up: set[str]) -> list[Settlement]:
+        """Ask the sources of the jobs that are not held up already; a permit of theirs goes back with those refused."""
+        asking = [lease for lease in leases if lease.source is not None and lease.id not in held_up]
+        if not asking:
+            return []
+        waiting = [Settlement(lease, step) for lease, step in self._gates.pass_claim(connection, asking)]
+        self._permits.free(connection, [s.lease for s in waiting])
+        return waiting
 
 
-def _workers_of(stale: Sequence[StaleLease]) -> list[str]:
-    return sorted({lease.worker_id for lease in stale})
+def tenants_of(batch: int) -> int:
+    """How many tenants a claim of so many jobs serves."""
+    return min(batch, TENANTS_AT_ONCE)
 
 
-def _overdue(job_id: str, attempts: int) -> dict[str, Any]:
-    data = {"job_id": job_id, "reason": REASON_DEADLINE, "retry_count": max(attempts - 1, 0)}
-    return {**data, "error_code": REASON_DEADLINE, "error_message": "waited past its deadline"}
+def scan_around(scan: Scan, batch: int, last: str) -> list[ScannedPair]:
+    """Scan from the tenant after the last one, and around to it, until one claim's tenants are found."""
+    most = tenants_of(batch)
+    scanned = scan((last, HIGHEST), most)
+    tenants = len({pair.tenant for pair in scanned if pair.is_due})
+    if last and tenants < most:
+        scanned += scan(("", last + NEXT), most - tenants)
+    return scanned
 
 
-@dataclass(frozen=True, slots=True)
-class StaleLease:
-    """A lease as a sweep finds it: what its end needs, and how it may have been lost."""
+def due(scanned: Sequence[ScannedPair]) -> list[Pair]:
+    """The pairs that have a due job."""
+    return [(pair.tenant, pair.rank) for pair in scanned if pair.is_due]
 
-    id: str
-    fence: int
-    tenant: str
-    task: str
-    attempts: int
-    max_attempts: int
-    losses: int
-    cancel_reason: str | None
-    worker_id: str
-    leased_at: Instant
-    heartbeat_at: Instant
-    concurrency_key: str | None
-    source: str | None
-    event_fields: str | None
 
-    @property
-    def key(self) -> LeaseKey:
-        """Its id and fence."""
-        return LeaseKey(self.id, self.fence)
+def in_order(leases: list[Lease], scanned: Sequence[ScannedPair], *, has_more: bool) -> Round:
+    """What a round took, the first to run first, and since when there is more."""
+    more_since = min(pair.run_at for pair in scanned if pair.is_due) if has_more else None
+    return Round(sorted(leases, key=_order), more_since)
 
-    def had_neighbours(self, held: int, lost_at: Instant | None) -> bool:
-        """Whether its worker, which holds so many and lost one then, held others when it fell silent."""
-        return had_neighbours(held, self.heartbeat_at, lost_at)
 
-    def event(self, detected_by: str) -> Event:
-        """That the lease was lost, by whom, and how it was found."""
-        data = {"job_id": self.id, "held_by": self.worker_id, "losses": self.losses + 1, "detected_by": detected_by}
-        return Event(
-            events.JOB_LEASE_EXPIRED, self.tenant, self.id, self.attempts, self.fence, self.worker_id, data=data
-        )
+def share_out(pairs: list[Pair], batch: int, take: Take, *, all_or_nothing: bool = False) -> list[Lease]:
+    """Take the share of each pair, and what some did not have from the others."""
+    if not pairs:
+        return []
+    given = shares(pairs, batch)
+    leases = take(given, batch)
+    missing = batch - len(leases)
+    if missing and (leases or not all_or_nothing):
+        got = Counter((lease.tenant, -lease.priority) for lease in leases)
+        more = fill_up(pairs, given, got, missing)
+        leases += take(more, missing) if more else []
+    return leases
+
+
+def remember(
+    cursor: ClaimCursor, queue: str, scanned: Sequence[ScannedPair], leases: Sequence[Lease], batch: int
+) -> bool:
+    """Note who is next, and return whether there may be more tenants than one claim serves.
+
+    The next claim starts after the last tenant that got something; a short one knows when to come back. A short one
+    took all that was due, so nobody is owed a turn, and nobody is where there is one tenant: then the next one starts
+    where a single scan sees all. Unless there may be more tenants: they are next.
+    """
+    is_short, has_more = len(leases) < batch, _serves_some(scanned, batch)
+    if has_more and not leases:
+        cursor.last_tenant[queue] = due(scanned)[-1][0]
+    elif (is_short and not has_more) or (batch > 1 and len({pair.tenant for pair in scanned}) == 1):
+        cursor.last_tenant.pop(queue, None)
+    elif leases:
+        served = {lease.tenant for lease in leases}
+        cursor.last_tenant[queue] = [pair.tenant for pair in scanned if pair.tenant in served][-1]
+    if is_short:
+        for pair in scanned:
+            if not pair.is_due:
+                cursor.notice(pair.run_at)
+    return has_more
+
+
+def _serves_some(scanned: Sequence[ScannedPair], batch: int) -> bool:
+    """Whether a scan ended at as many tenants as one claim serves, although the batch has room for more."""
+    return batch > TENANTS_AT_ONCE <= len({pair.tenant for pair in scanned if pair.is_due})
+
+
+def _wait_for_permit(lease: Lease) -> PutBack:
+    delay = gate_wait_us(lease.deferrals)
+    return PutBack("snooze", delay, refund=1, deferral=1, waiting_on=f"{GATE}{lease.concurrency_key}")
+
+
+def _order(lease: Lease) -> tuple[int, Instant, str]:
+    return (-lease.priority, lease.run_at, lease.id)
+
+
+def _permit_order(lease: Lease) -> tuple[str, int, Instant, str]:
+    """Key by key, so that two claims at once never wait for each other's permits in a circle."""
+    return (lease.concurrency_key or "", *_order(lease))

@@ -9,6 +9,7 @@ from haulwright.engine.job import HeldLease, Lease
 from haulwright.stores.books import book
 from haulwright.stores.connection import Connection, Database
 from haulwright.stores.job_rows import fenced
+from haulwright.stores.waiters import Waiters
 
 TRIES = 3
 """How often a claim looks for another number when its first one was taken under it."""
@@ -19,8 +20,9 @@ GATE = "concurrency:"
 class Permits:
     """The right to be one of the few jobs that run under a key."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, waiters: Waiters) -> None:
         self._db = database
+        self._waiters = waiters
         self._book = book("haulwright.stores", database.dialect, "jobs")
 
     def take(self, connection: Connection, lease: Lease) -> bool:
@@ -40,9 +42,4 @@ class Permits:
             return
         freed = Counter(key for (key,) in connection.run_batch(self._book["free_permits"], fenced(holders), {}))
         for key, count in freed.items():
-            self.wake(connection, GATE + key, count)
-
-    def wake(self, connection: Connection, gate: str, count: int) -> int:
-        """Make the oldest waiters of a gate due at once, as many as it admits now."""
-        params = {"gate": gate, "limit": count, "now": self._db.clock.now()}
-        return len(connection.run(self._book["wake"], params))
+            self._waiters.wake_on(connection, GATE + key, count)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
 
 from haulwright.clock import Clock, Instant
 from haulwright.stores import migrations
@@ -18,14 +17,20 @@ from haulwright.stores.jobs import Jobs
 from haulwright.stores.joins import Joins
 from haulwright.stores.leases import Leases
 from haulwright.stores.listing import Listing
+from haulwright.stores.permits import Permits
+from haulwright.stores.postgres.leases import PostgresLeases
 from haulwright.stores.queues import Queues
+from haulwright.stores.recovery import Recovery
 from haulwright.stores.schedules import Schedules
+from haulwright.stores.settlements import Settlements
 from haulwright.stores.sources.gate import Gates
 from haulwright.stores.sources.limits import Sources
 from haulwright.stores.sources.waiters import SourceWaiters
+from haulwright.stores.sqlite.leases import SqliteLeases
+from haulwright.stores.waiters import Waiters
 from haulwright.stores.workers import Workers
 
-T = TypeVar("T")
+LEASES: dict[str, type[Leases]] = {"postgres": PostgresLeases, "sqlite": SqliteLeases}
 
 
 class Store:
@@ -34,13 +39,17 @@ class Store:
     def __init__(self, database: Database) -> None:
         self.database = database
         self.events = Events(database)
-        waiters = SourceWaiters(database)
-        self.sources = Sources(database, self.events, waiters)
-        self.gates = Gates(database, self.events, self.sources, waiters)
+        self.waiters = Waiters(database)
+        source_waiters = SourceWaiters(database, self.waiters)
+        self.sources = Sources(database, self.events, source_waiters)
+        self.gates = Gates(database, self.events, self.sources, source_waiters)
         self.joins = Joins(database)
-        self.leases = Leases(database, self.events, self.gates, self.joins)
+        permits = Permits(database, self.waiters)
+        self.settlements = Settlements(database, self.events, permits, self.gates, self.joins)
+        self.leases = LEASES[database.dialect](database, self.events, permits, self.gates, self.settlements)
+        self.recovery = Recovery(database, self.events, permits, self.gates, self.settlements)
         self.effects = Effects(database, self.events, self.leases)
-        self.jobs = Jobs(database, self.events, self.leases, self.effects)
+        self.jobs = Jobs(database, self.events, self.settlements, self.effects)
         self._clock = DatabaseClock(database)
         self.schedules = Schedules(database, self.events, self.jobs, self._clock)
         self.workers = Workers(database, self.events)

@@ -183,7 +183,7 @@ class _WatchedJobs(Jobs):
     """The jobs of an app in the harness, which tells it when some were enqueued and committed."""
 
     def __init__(self, store: Store, after_enqueue: Callable[[], None]) -> None:
-        super().__init__(store.database, store.events, store.leases, store.effects)
+        super().__init__(store.database, store.events, store.settlements, store.effects)
         self._after_enqueue = after_enqueue
 
     def enqueue(self, jobs: Sequence[NewJob]) -> list[Enqueued]:

@@ -60,7 +60,7 @@ class Runner:
     def _prepare(self, lease: Lease) -> tuple[Run, MortalContext]:
         task = self._find(lease.task)
         if task is None:
-            self._store.leases.settle([Settlement(lease, RELEASE)], self._identity.name)
+            self._store.settlements.settle([Settlement(lease, RELEASE)], self._identity.name)
             raise UnknownTask(lease.task, hint="Its app is not in this harness: haulwright.use(app)")
         context = MortalContext(
             lease, self._store, worker=self._identity.name, event_fields=task.options.event_fields, faults=self._faults
@@ -94,7 +94,7 @@ class Runner:
             observers.settled(run, Finish(State.SUCCEEDED))
         elif step is None:
             observers.lost(run, "outcome")
-        elif self._store.leases.settle([Settlement(run.lease, step, run.seconds)], self._identity.name):
+        elif self._store.settlements.settle([Settlement(run.lease, step, run.seconds)], self._identity.name):
             observers.settled(run, step)
         else:
             observers.lost(run, "settle")

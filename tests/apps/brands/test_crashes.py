@@ -111,7 +111,7 @@ def test_a_start_that_another_job_may_have_made_is_looked_for_first(scene):
     with scene.bench.crash(scene.brands.refresh_task, after="start"):
         scene.bench.drain()
     scene.bench.advance("3 min")
-    scene.bench.store.leases.reap()
+    scene.bench.store.recovery.reap()
     scene.brands.app.operations().jobs.cancel(source.job_id, "enough")
     compiled = scene.brands.compile(ACME, scene.brand.id)
     scene.settle()
@@ -128,7 +128,7 @@ def test_an_older_refresh_that_takes_a_start_over_looks_for_it_first(scene):
     with scene.bench.crash(scene.brands.refresh_task, after="start"):
         scene.bench.drain()
     scene.bench.advance("3 min")
-    scene.bench.store.leases.reap()
+    scene.bench.store.recovery.reap()
     scene.brands.app.operations().jobs.cancel(source.job_id, "enough")
     scene.settle()
 
@@ -143,7 +143,7 @@ def test_a_forced_refresh_stops_a_start_that_nobody_recorded_and_buys_its_own(sc
     with scene.bench.crash(scene.brands.refresh_task, after="start"):
         scene.bench.drain()
     scene.bench.advance("3 min")
-    scene.bench.store.leases.reap()
+    scene.bench.store.recovery.reap()
     scene.brands.app.operations().jobs.cancel(source.job_id, "enough")
     scene.bench.advance("1 s")
     compiled = scene.brands.compile(ACME, scene.brand.id, force_refresh=True)

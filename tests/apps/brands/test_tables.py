@@ -1,57 +1,13 @@
-"""The two books of brands say the same in two dialects, and the database itself keeps what was promised."""
+"""The database itself keeps what brands promises."""
 
 from __future__ import annotations
 
-import re
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from haulwright.apps.brands.evidence.normalization import normalize
-from haulwright.stores.books import book
-from haulwright.stores.sqlite.connection import with_table
-from tests.apps.brands.scenes import ACME, PACKAGE, TENANT, connect, rows, runs_of
-
-NOUNS = sorted(entry.name.removesuffix(".sql") for entry in (files(PACKAGE) / "sqlite" / "books").iterdir())
-_PARAMETER = {"sqlite": re.compile(r"(?:(?<![:\w]):|\btold\.)([a-z]\w*)"), "postgres": re.compile(r"%\((\w+)\)s")}
-
-
-def parameters(dialect, entry):
-    return {name for statement in entry for name in _PARAMETER[dialect].findall(statement)}
-
-
-@pytest.mark.parametrize("noun", NOUNS)
-def test_a_book_has_the_same_entries_with_the_same_parameters_in_both_dialects(noun):
-    sqlite, postgres = (book(PACKAGE, dialect, noun) for dialect in ("sqlite", "postgres"))
-
-    assert list(sqlite) == list(postgres)
-    differing = {
-        name: found
-        for name in sqlite
-        if (found := parameters("sqlite", sqlite[name]) ^ parameters("postgres", postgres[name]))
-    }
-    assert differing == {}
-
-
-@pytest.mark.parametrize("noun", NOUNS)
-def test_every_statement_can_be_prepared_as_it_stands(brands, noun):
-    database = brands.app.store.database
-    for entry in book(PACKAGE, database.dialect, noun).values():
-        for statement in entry:
-            names = tuple(sorted(parameters(database.dialect, [statement])))
-            told = database.dialect == "sqlite" and "told" in statement
-            text = with_table(statement, names, names) if told else statement
-            database.read(lambda c, s=text, n=names: c.execute(f"explain {s}", {**dict.fromkeys(n), "told": None}))
-
-
-def test_entries_that_nobody_reads_are_not_kept():
-    code = "".join(module.read_text() for module in Path(str(files(PACKAGE))).rglob("*.py"))
-    unread = [f"{noun}.{name}" for noun in NOUNS for name in book(PACKAGE, "sqlite", noun)]
-    unread = [name for name in unread if f'"{name}"' not in code and not name.startswith("removal.")]
-
-    assert unread == []
-
+from tests.apps.brands.scenes import ACME, TENANT, connect, rows, runs_of
 
 INSERT = (
     "insert into brands_evidence (tenant, id, brand_id, connection_id, run_id, platform, capability, content_type, "

@@ -64,7 +64,7 @@ def test_items_that_were_stored_and_not_normalized_are_normalized(brands, brand,
     with bench.crash(brands.refresh_task, before=f"normalize:{run.id}:{source.job_id}"):
         bench.drain()
     bench.advance("15 min")
-    bench.store.leases.reap()
+    bench.store.recovery.reap()
     abandon(brands, compiled)
     assert (count(brands, "brands_raw_items"), count(brands, "brands_evidence")) == (50, 0)
 
@@ -83,7 +83,7 @@ def test_a_run_of_which_nobody_knows_whether_it_began_is_given_up_and_costs_noth
     with bench.crash(brands.refresh_task, before="start"):
         bench.drain()
     bench.advance("15 min")
-    bench.store.leases.reap()
+    bench.store.recovery.reap()
     abandon(brands, compiled)
 
     tidy()
@@ -100,7 +100,7 @@ def test_a_start_that_nobody_recorded_is_found_and_not_written_off(brands, brand
     with bench.crash(brands.refresh_task, after="start"):
         bench.drain()
     bench.advance("15 min")
-    bench.store.leases.reap()
+    bench.store.recovery.reap()
     abandon(brands, compiled)
 
     tidy()

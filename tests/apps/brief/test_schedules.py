@@ -173,7 +173,7 @@ def test_a_run_that_the_start_of_a_worker_finds_abandoned_is_failed_at_once(once
         once.bench.drain()
     ((worker,),) = once.rows("select worker_id from haulwright_jobs where state = 'running'")
 
-    once.bench.store.leases.recover([str(worker)])
+    once.bench.store.recovery.recover([str(worker)])
 
     (run,) = job_runs(once.app)
     assert (run.status, run.error_message) == ("failed", "worker_startup_recovery")

@@ -167,7 +167,7 @@ def test_a_whole_file_that_no_job_will_file_is_removed_from_the_staging(hasty):
     assert hasty.documents.reconcile(Principal.system(), dry_run=True).agrees  # its job is under way
 
     hasty.bench.advance("3 min")
-    hasty.bench.store.leases.reap()
+    hasty.bench.store.recovery.reap()
     hasty.app.operations().jobs.cancel(planned.job_id)
 
     assert kinds(hasty.documents.reconcile(Principal.system())) == {"orphan_staged": 1}
@@ -206,7 +206,7 @@ def test_an_effect_that_nobody_will_finish_is_shown(world):
     with world.bench.crash("documents.fetch", before="STREAM"):
         world.bench.drain()
     world.bench.advance("10 min")
-    world.bench.store.leases.reap()
+    world.bench.store.recovery.reap()
     world.app.operations().jobs.cancel(planned.job_id)
 
     (finding,) = world.documents.reconcile(Principal.system()).findings

@@ -67,7 +67,7 @@ def test_a_content_whose_first_document_was_cancelled_is_found_for_the_sake_of_t
     second = world.add("b.txt")
     world.bench.drain()
     world.bench.advance("3 min")
-    world.bench.store.leases.reap()
+    world.bench.store.recovery.reap()
     world.app.operations().jobs.cancel(first.job_id)
     assert (world.state(first), world.state(second), search(world)) == ("FAILED", "SKIPPED_DUPLICATE", [])
 
@@ -84,7 +84,7 @@ def test_a_file_that_nobody_wants_any_more_is_not_indexed(world):
     with world.bench.crash("documents.fetch", before="INDEX"):
         world.bench.drain()
     world.bench.advance("3 min")
-    world.bench.store.leases.reap()
+    world.bench.store.recovery.reap()
     world.app.operations().jobs.cancel(planned.job_id)
 
     assert world.documents.reconcile(Principal.system()).agrees

@@ -150,7 +150,7 @@ def test_a_new_parser_asks_anew(world):
     world.source()
     intake = world.intake()
     world.collect(intake)
-    rules = dict(world.prices.sources.get(TENANT, "coinhall").said)
+    rules = dict(world.prices.sources.get(TENANT, "coinhall").raw_rules)
     world.prices.sources.put(TENANT, "coinhall", {**rules, "listing": {**rules["listing"], "version": 2}})
 
     world.collect(intake)

@@ -99,6 +99,21 @@ def test_a_poll_that_is_lost_is_begun_again_by_the_next_dispatch(world):
     assert world.job(job_id).state is State.SUCCEEDED
 
 
+def test_a_poll_that_dies_before_it_wakes_a_sync_leaves_that_to_the_next_look(world):
+    world.connect()
+    job_id = world.dispatch()
+    world.bench.drain()
+    (poll,) = world.bench.all_enqueued(world.syncs.poll_task)
+    with world.bench.crash(world.syncs.poll_task, after=f"seen:{poll.fence + 1}"):
+        world.go("1 min")
+    assert world.job(job_id).state is State.QUEUED
+
+    world.go("1 min", times=5)
+
+    assert [event.actor for event in world.events(job_id, "job.retry")] == ["system:syncs.poll"]
+    assert world.job(job_id).state is State.SUCCEEDED
+
+
 def test_a_sync_that_nobody_polls_looks_for_itself(world, monkeypatch):
     monkeypatch.setattr(world.syncs._dispatch, "_watch", lambda _tx: 0)
     monkeypatch.setattr(world.syncs._polls, "of", lambda *_: world.syncs.dispatch_task.call())

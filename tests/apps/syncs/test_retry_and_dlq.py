@@ -139,7 +139,7 @@ def test_what_a_shared_credential_may_not_do_kills_that_job_and_closes_nothing(w
 
 def test_a_worker_without_the_credential_leaves_the_job_to_others(world, monkeypatch):
     world.connect(credential="own-acme")
-    world.syncs.lines._lines.clear()
+    world.syncs.clients._clients.clear()
     monkeypatch.delitem(SECRETS, "own-acme")
     job_id = world.dispatch()
     world.bench.drain()

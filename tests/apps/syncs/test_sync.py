@@ -110,9 +110,9 @@ def test_wherever_the_process_dies_one_sync_is_started(world, moment):
 
 def begin_elsewhere(world):
     """A person begins a sync in Airbyte itself."""
-    line = world.syncs.lines.to("shared")
-    begun = line.airbyte.trigger(world.airbyte_id())
-    line._http.close()
+    client = world.syncs.clients.of("shared")
+    begun = client.airbyte.trigger(world.airbyte_id())
+    client._http.close()
     return begun
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from haulwright.discovery import ApplicationSpec, lazy_names
+from haulwright import ApplicationSpec
+from haulwright.discovery import lazy_names
 
 if TYPE_CHECKING:
+    from haulwright import Haulwright
     from haulwright.apps.brands.application import Brands
-    from haulwright.client.app import Haulwright
 
 __all__ = ["SPEC", "Brands", "install"]
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from haulwright.application.application import Application
-from haulwright.application.verbs import verb
+from haulwright import Concurrency, State
+from haulwright.application import Application, verb
 from haulwright.apps.brands import SPEC
 from haulwright.apps.brands.buying.account import ApifyAccount
 from haulwright.apps.brands.buying.connection_state import read_state
@@ -43,17 +43,13 @@ from haulwright.apps.brands.tasks.tidy import PruneResult, TidyTask
 from haulwright.engine.ids import new_id
 from haulwright.engine.names import check_name
 from haulwright.engine.payload import check
-from haulwright.engine.task import Concurrency
-from haulwright.engine.transitions import State
 from haulwright.errors import NotFound
 from haulwright.operations.access import EVERYBODY, INSTALLATION
 from haulwright.operations.principal import Role
 from haulwright.settings import Settings
 
 if TYPE_CHECKING:
-    from haulwright.client.app import Haulwright
-    from haulwright.client.task import Task
-    from haulwright.operations.principal import Principal
+    from haulwright import Haulwright, Principal, Task
 
 ANSWERS_LIMIT_BYTES: Final = 256 * 1024
 

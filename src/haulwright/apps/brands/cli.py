@@ -19,10 +19,10 @@ from haulwright.engine.job import DEFAULT_TENANT
 from haulwright.errors import InvalidValue, Refused
 
 if TYPE_CHECKING:
+    from haulwright import Principal
     from haulwright.apps.brands.application import Brands
     from haulwright.apps.brands.rows import CompileRun
     from haulwright.cli.kit.site import Site
-    from haulwright.operations.principal import Principal
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 PROMPT_VERSION = "v1"

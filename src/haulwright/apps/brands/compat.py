@@ -14,6 +14,7 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
+from haulwright import Done, Job, JobFailed, Principal, State
 from haulwright.apps.brands.application import Brands
 from haulwright.apps.brands.buying.freshness import Freshness
 from haulwright.apps.brands.compile_status import STATUSES, retry_count, status_of
@@ -21,14 +22,13 @@ from haulwright.apps.brands.evidence.bundle import Bundle, BundleCaps, bundle
 from haulwright.apps.brands.evidence.normalization import NormalizationCounts, normalize
 from haulwright.apps.brands.jobs import QUEUE
 from haulwright.apps.brands.rows import PaidRun, parse_id
-from haulwright.engine.job import Job, Lease
-from haulwright.engine.outcome import Done, Failure, Outcome, RetryLater
+from haulwright.engine.job import Lease
+from haulwright.engine.outcome import Failure, Outcome, RetryLater
 from haulwright.engine.payload import clip
 from haulwright.engine.settlement import RELEASE, Settlement, resolve
-from haulwright.engine.transitions import FINAL, State
-from haulwright.errors import InvalidValue, JobFailed, NotFound, ResultTimeout
+from haulwright.engine.transitions import FINAL
+from haulwright.errors import InvalidValue, NotFound, ResultTimeout
 from haulwright.operations.access import require
-from haulwright.operations.principal import Principal
 from haulwright.redaction import redact
 from haulwright.runtime.identity import this_process
 from haulwright.sources.apify import ApifyError, ApifyTimeoutError
@@ -162,7 +162,7 @@ class BrandBrain:
         if stale_threshold_minutes != DEFAULT_STALE_LOCK_MINUTES:
             hint = "Every job has the lease of its task; see docs/how-to/choose-a-lease.md."
             raise InvalidValue("stale_threshold_minutes", stale_threshold_minutes, "is not the lease", hint=hint)
-        return len(self._store.leases.reap(SWEEP_JOBS))
+        return len(self._store.recovery.reap(SWEEP_JOBS))
 
     def execute_compile_job(self, compile_run_id: str, force_refresh: bool = False, timeout_s: float = 600) -> None:  # noqa: FBT001, FBT002 - the document's own signature
         """Work here and now until a compile is over; JobFailed where it did not succeed."""
@@ -221,14 +221,14 @@ class BrandBrain:
     def _give_back(self, leases: list[Lease], worker: str) -> None:
         """Let go at once what was not meant: of another kind, or another tenant's."""
         if leases:
-            self._store.leases.settle([Settlement(lease, RELEASE) for lease in leases], worker)
+            self._store.settlements.settle([Settlement(lease, RELEASE) for lease in leases], worker)
 
     def _settle(self, job_id: str, outcome: Outcome) -> bool:
         lease = self._held.pop(job_id, None)
         if lease is None:
             return False
         step = resolve(outcome, lease, self._brands.retry, random.random)
-        return job_id in self._store.leases.settle([Settlement(lease, step)], lease.worker_id)
+        return job_id in self._store.settlements.settle([Settlement(lease, step)], lease.worker_id)
 
     def _worker(self, name: str | None) -> str:
         """The id of a caller, made known to the database when it first claims."""

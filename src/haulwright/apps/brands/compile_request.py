@@ -13,7 +13,7 @@ from haulwright.engine.names import check_key, check_name
 from haulwright.errors import Conflict, InvalidValue, NotFound
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Writing
+    from haulwright.application import Writing
     from haulwright.apps.brands.jobs import BrandJobs
 
 LONGEST_WORD_CHARS: Final = 100

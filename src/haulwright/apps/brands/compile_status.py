@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from haulwright import State
 from haulwright.application.job_status import JOB_STATUS, JobStatus
 from haulwright.engine.join import JOIN_GATE
-from haulwright.engine.transitions import State
 
 STATUSES: Final[tuple[JobStatus, ...]] = ("pending", "running", "succeeded", "failed")
 

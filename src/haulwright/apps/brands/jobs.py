@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from haulwright import Haulwright
     from haulwright.apps.brands.rows import PaidRun
-    from haulwright.client.app import Haulwright
     from haulwright.client.task import Call
 
 QUEUE: Final = "brands"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
+from haulwright import Cancelled
 from haulwright.apps.brands.evidence.status import SourceOutcome
 from haulwright.apps.brands.rows import PaidRun
-from haulwright.errors import Cancelled
 from haulwright.events import Event
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Writing
+    from haulwright.application import Writing
     from haulwright.sources.apify import ActorRun
 
 COMPILE_REQUESTED: Final = "brand.compile_requested"
@@ -40,7 +40,7 @@ def record_outcome(
     row = {name: value for name, value in fields.items() if name != "source"}
     if writing.run("sources.record", tenant=tenant, compile_run_id=compile_run_id, **row):
         data = {"compile_run_id": compile_run_id, **fields}
-        writing.tell(Event(SOURCE_SETTLED, tenant, job_id, data=data))
+        writing.record(Event(SOURCE_SETTLED, tenant, job_id, data=data))
 
 
 def record_start(writing: Writing, run: PaidRun, actor_run: ActorRun) -> PaidRun | None:
@@ -62,4 +62,4 @@ def record_run_event(writing: Writing, name: str, run: PaidRun, **data: Any) -> 
         "actor": run.actor,
         "apify_run_id": run.apify_run_id,
     }
-    writing.tell(Event(name, run.tenant, run.job_id, data={**identity, **data}))
+    writing.record(Event(name, run.tenant, run.job_id, data={**identity, **data}))

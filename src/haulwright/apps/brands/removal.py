@@ -12,7 +12,7 @@ from haulwright.errors import Conflict, NotFound
 from haulwright.events import Event
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables, Writing
+    from haulwright.application import Tables, Writing
     from haulwright.apps.brands.jobs import BrandJobs
 
 BATCH_ROWS: Final = 500
@@ -56,5 +56,5 @@ class BrandRemoval:
         """Delete the brand itself, beside the event that counts all rows."""
         total = rows + len(writing.run("removal.brand", **self._key))
         data = {"brand_id": self._brand_id, "rows": total}
-        writing.tell(Event(REMOVED, self._tenant, actor=actor, data=data))
+        writing.record(Event(REMOVED, self._tenant, actor=actor, data=data))
         return total

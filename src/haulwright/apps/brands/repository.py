@@ -18,7 +18,7 @@ from haulwright.apps.brands.rows import (
 from haulwright.errors import NotFound
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables
+    from haulwright.application import Tables
     from haulwright.apps.brands.evidence.item import EvidenceItem
 
 MOST_BRANDS: Final = 10_000

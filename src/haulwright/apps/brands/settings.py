@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import ClassVar, Final
 
-from haulwright.application.settings import ApplicationSettings, setting
+from haulwright.application import ApplicationSettings, setting
 from haulwright.apps.brands.retry import COMPILE_RETRY
 from haulwright.errors import InvalidValue
 from haulwright.settings import DAY, figure

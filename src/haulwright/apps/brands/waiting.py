@@ -6,14 +6,15 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from haulwright import JobFailed
 from haulwright.client.waiting import looks
-from haulwright.errors import JobFailed, ResultTimeout
+from haulwright.errors import ResultTimeout
 
 if TYPE_CHECKING:
+    from haulwright import Principal
     from haulwright.apps.brands.application import Brands
     from haulwright.apps.brands.rows import CompileRun, CompileStatus
     from haulwright.cli.kit.output import Out
-    from haulwright.operations.principal import Principal
 
 LOOK_EVERY_SECONDS = 0.25
 
@@ -54,8 +55,8 @@ def _statuses(brands: Brands, principal: Principal, run: CompileRun, timeout: fl
 
 def _ends(statuses: Iterable[CompileStatus]) -> Iterator[str]:
     """Each source once, as soon as its outcome is seen."""
-    seen: set[str] = set()
+    ids: set[str] = set()
     for status in statuses:
-        ended = [each.connection_id for each in status.sources if each.outcome and each.connection_id not in seen]
-        seen.update(ended)
+        ended = [each.connection_id for each in status.sources if each.outcome and each.connection_id not in ids]
+        ids.update(ended)
         yield from ended

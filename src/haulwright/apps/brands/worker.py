@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from haulwright.application.application import app_with
+from haulwright.application import app_with
 from haulwright.apps.brands import SPEC
 
 app = app_with(SPEC)

@@ -99,7 +99,7 @@ class FeedSubscriptions:
                 message = f"The feed {address} is there already, as {row['id']}."
                 raise Conflict(message, hint=f"See it with: haulwright brief list --tenant {tenant}")
             data = {"feed_id": row["id"], "url": redact(address)}
-            writing.tell(Event(FEED_ADDED, tenant, actor=actor, data=data))
+            writing.record(Event(FEED_ADDED, tenant, actor=actor, data=data))
 
         self._tables.transact(work)
         return self.get(tenant, feed_id(address))
@@ -125,7 +125,7 @@ class FeedSubscriptions:
             if not writing.run("feeds.change", tenant=tenant, id=feed_id, **changes):
                 raise _unknown(feed_id)
             data = {"feed_id": feed_id} | {word: value for word, value in changes.items() if value is not None}
-            writing.tell(Event(FEED_CHANGED, tenant, actor=actor, data=data))
+            writing.record(Event(FEED_CHANGED, tenant, actor=actor, data=data))
 
         self._tables.transact(work)
         return self.get(tenant, feed_id)

@@ -138,7 +138,7 @@ class FetchFeeds:
         pauses = {"least_us": LEAST_PAUSE_US, "most_us": MOST_PAUSE_US}
         (streak,) = writing.run("feeds.failed", tenant=feed.tenant, id=feed.id, error=error, **pauses) or [(0,)]
         data = {"feed_id": feed.id, "url": redact(feed.url), "failures": streak[0], "error_message": error}
-        writing.tell(Event(FEED_FAILED, feed.tenant, job_id, data=data))
+        writing.record(Event(FEED_FAILED, feed.tenant, job_id, data=data))
         return FeedFetch("failed", error=error)
 
 

@@ -111,7 +111,7 @@ class Publishing:
         writing.each("briefs.cite", [{"article_id": article_id} for article_id in cited_ids], **brief_key)
         result = PublishResult(row["day"], row["events"], row["articles"])
         data = {"day": result.day, "events": result.events, "articles": result.articles}
-        writing.tell(Event(BRIEF_PUBLISHED, row["tenant"], data=data))
+        writing.record(Event(BRIEF_PUBLISHED, row["tenant"], data=data))
         return result
 
     def day_of(self, instant: Instant) -> str:

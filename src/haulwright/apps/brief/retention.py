@@ -63,5 +63,5 @@ class Retention:
         return RemovalCounts(len(writing.each("articles.purge", rows)), len(links))
 
     def _log(self, tx: Tx, job_id: str, removed: RemovalCounts) -> RemovalCounts:
-        self._tables.on(tx).tell(Event(RETENTION_CLEANED, DEFAULT_TENANT, job_id, data=asdict(removed)))
+        self._tables.on(tx).record(Event(RETENTION_CLEANED, DEFAULT_TENANT, job_id, data=asdict(removed)))
         return removed

@@ -101,7 +101,7 @@ class Planning:
             for line in bad
         ]
         if events:
-            self._tables.transact(lambda writing: writing.tell(*events))
+            self._tables.transact(lambda writing: writing.record(*events))
 
 
 def _row(item: Item) -> dict[str, Any]:

@@ -122,7 +122,7 @@ class Reconciler:
         self._unknown_folders(tenants)
         if not self._dry_run:
             event = Event(RECONCILED, DEFAULT_TENANT, actor=actor, data=dict(self._report.counts))
-            self._transact(lambda writing: writing.tell(event))
+            self._transact(lambda writing: writing.record(event))
         return self._report
 
     def _leases(self) -> None:
@@ -137,10 +137,10 @@ class Reconciler:
 
     def _reclaim(self, stale: KeysView[LeaseKey]) -> list[LeaseKey]:
         """Those of these leases that nobody renewed meanwhile: while the database stood still, nobody could."""
-        leases = self._tables.app.store.leases
+        recovery = self._tables.app.store.recovery
         reclaimed_keys: list[LeaseKey] = []
         for _ in range(REAP_ROUNDS):
-            batch = leases.reap(REAP_LIMIT, believe=lambda keys: stale & set(keys))
+            batch = recovery.reap(REAP_LIMIT, believe=lambda keys: stale & set(keys))
             if not batch:
                 break
             reclaimed_keys += [reaped.key for reaped in batch]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from haulwright.discovery import ApplicationSpec, lazy_names
+from haulwright import ApplicationSpec
+from haulwright.discovery import lazy_names
 
 if TYPE_CHECKING:
+    from haulwright import Haulwright
     from haulwright.apps.prices.application import Prices
     from haulwright.apps.prices.intakes import NewIntake
-    from haulwright.client.app import Haulwright
 
 __all__ = ["SPEC", "NewIntake", "Prices", "install"]
 

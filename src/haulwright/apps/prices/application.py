@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from haulwright.application.application import Application
-from haulwright.application.verbs import verb
+from haulwright.application import Application, verb
 from haulwright.apps.prices import SPEC
 from haulwright.apps.prices.collect import Collect
 from haulwright.apps.prices.intakes import Intake, Intakes, NewIntake
@@ -22,10 +21,9 @@ from haulwright.errors import DuplicateMismatch, Refused
 from haulwright.operations.access import EVERYBODY
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Writing
-    from haulwright.client.app import Haulwright
+    from haulwright import Haulwright, Principal
+    from haulwright.application import Writing
     from haulwright.client.task import Call
-    from haulwright.operations.principal import Principal
 
 QUEUE: Final = "prices"
 FACTS: Final = ("intake_id", "source_id", "points", "changed", "quarantined")
@@ -84,17 +82,17 @@ class Prices(Application):
     ) -> list[Enqueued]:
         """Enqueue one job for each source, of those named or of all that are enabled; one that is active stands."""
         tenant = principal.acting_tenant
-        intake, chosen = self.intakes.get(tenant, intake_id), self._chosen(tenant, sources)
-        return self._enqueue([self._call(intake, source, query_params) for source in chosen])
+        intake, price_sources = self.intakes.get(tenant, intake_id), self._sources_named(tenant, sources)
+        return self._enqueue([self._call(intake, source, query_params) for source in price_sources])
 
     @verb("prices.collect")
     def collect_all(self, principal: Principal, *, sources: Iterable[str] | None = None) -> int:
         """Enqueue the same for every intake of a tenant, and return how many new jobs that made; those active stand."""
         tenant, created = principal.acting_tenant, 0
-        chosen = self._chosen(tenant, sources)
+        price_sources = self._sources_named(tenant, sources)
         calls: list[Call[Any]] = []
         for intake in self.intakes.all(tenant):
-            calls += [self._call(intake, source, None) for source in chosen]
+            calls += [self._call(intake, source, None) for source in price_sources]
             if len(calls) >= JOBS_AT_ONCE:
                 created += sum(job.created for job in self._enqueue_or_stand(calls))
                 calls.clear()
@@ -165,20 +163,20 @@ class Prices(Application):
         """One collection, in the words of the document."""
         return self.jobs.get(principal.acting_tenant, job_id)
 
-    def _chosen(self, tenant: str, names: Iterable[str] | None) -> list[PriceSource]:
+    def _sources_named(self, tenant: str, names: Iterable[str] | None) -> list[PriceSource]:
         """The sources to collect from. One that was named and is disabled is refused, not passed over."""
         if names is None:
-            chosen = [source for source in self.sources.all(tenant) if source.enabled]
+            price_sources = [source for source in self.sources.all(tenant) if source.enabled]
         else:
-            chosen = [self.sources.get(tenant, name) for name in names]
-        for source in chosen:
+            price_sources = [self.sources.get(tenant, name) for name in names]
+        for source in price_sources:
             if not source.enabled:
                 hint = f"Enable it with: haulwright price source {source.name} --tenant {tenant} --on"
                 raise Refused(f"The source {source.name} is disabled.", hint=hint)
-        if not chosen:
+        if not price_sources:
             hint = f"Configure one with: haulwright price source NAME --tenant {tenant} --rules FILE"
             raise Refused(f"There is no source that {tenant} could collect from.", hint=hint)
-        return chosen
+        return price_sources
 
     def _call(self, intake: Intake, source: PriceSource, query_params: Mapping[str, str] | None) -> Call[Any]:
         bound = self.collect_task.using(tenant=intake.tenant)

@@ -59,29 +59,30 @@ class _Frame:
 def chart(title: str, points: Sequence[Point], valuation: Valuation) -> str:
     """The prices of one currency as SVG: each kind with a shape of its own, the valuation as a line in its range."""
     unit = valuation.currency or next((point.currency for point in points), None)
-    drawn = [point for point in points if point.currency == unit][:MOST_DRAWN]
-    parts = [*_head(title, valuation, len(drawn))]
-    if drawn and unit is not None:
-        frame = _frame(drawn, valuation)
-        counts = {(one.source_id, one.dedupe_key) for one in valuation.points}
-        outside = {(one.source_id, one.dedupe_key) for one in valuation.outliers}
+    visible = [point for point in points if point.currency == unit][:MOST_DRAWN]
+    parts = [*_head(title, valuation, len(visible))]
+    if visible and unit is not None:
+        frame = _frame(visible, valuation)
+        counts = {(price.source_id, price.dedupe_key) for price in valuation.points}
+        outside = {(price.source_id, price.dedupe_key) for price in valuation.outliers}
         parts += _amount_axis(frame, unit)
         parts += _day_axis(frame)
         parts += _worth(frame, valuation)
-        parts += [_mark(frame, point, counts, outside) for point in reversed(drawn)]
+        parts += [_mark(frame, point, counts, outside) for point in reversed(visible)]
         parts += _legend()
     return "\n".join([*parts, "</svg>", ""])
 
 
 def _head(title: str, valuation: Valuation, count: int) -> Iterator[str]:
-    shown = escape(title if len(title) <= TITLE_CHARS else f"{title[: TITLE_CHARS - 1]}…")
-    told = escape(_sentence(valuation, count))
+    heading = escape(title if len(title) <= TITLE_CHARS else f"{title[: TITLE_CHARS - 1]}…")
+    summary = escape(_sentence(valuation, count))
     yield (
         f'<svg class="prices" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
         f'aria-labelledby="chart-title chart-told">'
     )
-    yield f'<title id="chart-title">{shown}</title>\n<desc id="chart-told">{told}</desc>\n<style>{_STYLE}</style>'
-    yield f'<text class="title" x="{LEFT}" y="30">{shown}</text>\n<text class="quiet" x="{LEFT}" y="52">{told}</text>'
+    yield f'<title id="chart-title">{heading}</title>\n<desc id="chart-told">{summary}</desc>\n<style>{_STYLE}</style>'
+    yield f'<text class="title" x="{LEFT}" y="30">{heading}</text>'
+    yield f'<text class="quiet" x="{LEFT}" y="52">{summary}</text>'
 
 
 def _sentence(valuation: Valuation, count: int) -> str:
@@ -96,7 +97,7 @@ def _sentence(valuation: Valuation, count: int) -> str:
 
 def _frame(points: Sequence[Point], valuation: Valuation) -> _Frame:
     days = [date.fromisoformat(point.day) for point in points]
-    amounts = [point.minor for point in points] + [one for one in (valuation.low, valuation.high) if one is not None]
+    amounts = [point.minor for point in points] + [end for end in (valuation.low, valuation.high) if end is not None]
     first, last = min(days), max(days)
     if first == last:
         first, last = first - timedelta(days=1), last + timedelta(days=1)
@@ -144,9 +145,9 @@ def _mark(frame: _Frame, point: Point, counts: set[tuple[str, str]], outside: se
     """A point: filled where it counts, hollow where it lies out, pale where it is neither."""
     key = (point.source_id, point.dedupe_key)
     how = point.price_type + (" out" if key in outside else "" if key in counts else " weak")
-    told = f"{point.day}: {amount_text(point.minor, point.currency)} {_KINDS[point.price_type]}, {point.title}"
+    label = f"{point.day}: {amount_text(point.minor, point.currency)} {_KINDS[point.price_type]}, {point.title}"
     x, y = frame.x(date.fromisoformat(point.day)), frame.y(point.minor)
-    return f'<g class="{how}"><title>{escape(told[:200])}</title>{_shape(point.price_type, x, y)}</g>'
+    return f'<g class="{how}"><title>{escape(label[:200])}</title>{_shape(point.price_type, x, y)}</g>'
 
 
 def _shape(kind: str, x: float, y: float) -> str:

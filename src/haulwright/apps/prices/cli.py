@@ -26,10 +26,10 @@ from haulwright.engine.job import DEFAULT_TENANT
 from haulwright.errors import InvalidValue, NotFound
 
 if TYPE_CHECKING:
+    from haulwright import Principal
     from haulwright.apps.prices.application import Prices
     from haulwright.apps.prices.intakes import Intake
     from haulwright.cli.kit.site import Site
-    from haulwright.operations.principal import Principal
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 LATEST = 20
@@ -119,12 +119,12 @@ def collect(  # noqa: PLR0913 - the options of the command, each with a name
     """Enqueue one job for each source of an INTAKE, and print them. One that is active already stands."""
     if (intake is None) == (not every):
         raise click.UsageError("Name an intake, or say --all.")
-    prices, principal, chosen = site.application("prices"), site.principal().for_tenant(tenant), sources or None
+    prices, principal, names = site.application("prices"), site.principal().for_tenant(tenant), sources or None
     if intake is None:
-        created = prices.collect_all(principal, sources=chosen)
+        created = prices.collect_all(principal, sources=names)
         site.out.show({"created": created}, f"{created} new jobs.")
     else:
-        jobs = prices.collect(principal, intake, sources=chosen, query_params=pairs(texts, what="--query"))
+        jobs = prices.collect(principal, intake, sources=names, query_params=pairs(texts, what="--query"))
         document = [{"job_id": job.id, "created": job.created} for job in jobs]
         site.out.show({"jobs": document}, "\n".join(job.id for job in jobs))
     site.out.next_step("haulwright worker -A haulwright.apps.prices.worker:app --queues prices")
@@ -188,8 +188,8 @@ def show(site: Site, name: str, *, limit: int, tenant: str) -> None:
 def export(site: Site, intake: str, *, form: str, output: Path | None, tenant: str) -> None:
     """Export all price points of an INTAKE as CSV or JSON, or its chart as SVG."""
     prices, principal = site.application("prices"), site.principal().for_tenant(tenant)
-    chosen = prices.get_intake(principal, intake)
-    text = _exported(prices, principal, chosen, "json" if site.out.as_json else form)
+    record = prices.get_intake(principal, intake)
+    text = _exported(prices, principal, record, "json" if site.out.as_json else form)
     if output is None:
         click.echo(text, nl=False)
         return
@@ -218,16 +218,16 @@ def _exported(prices: Prices, principal: Principal, intake: Intake, form: str) -
 def _everything(prices: Prices, principal: Principal, intake: Intake) -> dict[str, Any]:
     from haulwright.apps.prices.export import intake_document, point_document, valuation_document  # noqa: PLC0415 - as above
 
-    named = (principal, intake.intake_id)
+    key = (principal, intake.intake_id)
     return {
         **intake_document(intake),
-        "valuation": valuation_document(prices.find_valuation(*named)),
+        "valuation": valuation_document(prices.find_valuation(*key)),
         "versions": [
-            {"version": valued.version, "centre": valued.valuation.centre} for valued in prices.list_valuations(*named)
+            {"version": valued.version, "centre": valued.valuation.centre} for valued in prices.list_valuations(*key)
         ],
-        "points": [point_document(point) for point in prices.list_points(*named)],
-        "quarantine": prices.list_quarantined(*named),
-        "jobs": prices.list_jobs(*named),
+        "points": [point_document(point) for point in prices.list_points(*key)],
+        "quarantine": prices.list_quarantined(*key),
+        "jobs": prices.list_jobs(*key),
     }
 
 

@@ -7,20 +7,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from haulwright.application.tables import Tables
+from haulwright import Context, Permanent, Skip, Source, Tx
+from haulwright.application import Tables
+from haulwright.apps.prices.answer_cache import Answer, AnswerCache
 from haulwright.apps.prices.intakes import Intake, Intakes
-from haulwright.apps.prices.kept import KeptAnswers, Seen
 from haulwright.apps.prices.pages import PAUSE_SECONDS, PageRead, RobotCheck, day_of, fetch, read
 from haulwright.apps.prices.points import Observed
 from haulwright.apps.prices.query import cache_key, values
 from haulwright.apps.prices.rules import Rules
 from haulwright.apps.prices.sources import PriceSource, PriceSources
 from haulwright.apps.prices.valuations import record
-from haulwright.client.context import Context
-from haulwright.client.transaction import Tx
-from haulwright.engine.outcome import Skip
-from haulwright.errors import Permanent
-from haulwright.sources.source import Source
 
 MOST_NOTES: Final = 20
 
@@ -82,39 +78,39 @@ class Collect:
         """
         url: str | None = source.rules.address(values(intake, query_params))
         scope = cache_key(intake, source.source_id, query_params, source.rules.version)
-        found: list[PageRead] = []
-        seen: set[str] = set()
+        pages: list[PageRead] = []
+        urls: set[str] = set()
         door = self._sources.door(source)
-        kept = KeptAnswers(ctx.store, source.source_id, scope, door.keep_us)
+        cache = AnswerCache(ctx.store, source.source_id, scope, door.keep_us)
         async with door.open() as gate:
             for number in range(1, source.rules.max_pages + 1):
-                if url is None or url in seen:
+                if url is None or url in urls:
                     break
-                seen.add(url)
+                urls.add(url)
                 key = f"page:{number}:{source.revision}"
                 page = await ctx.aeffect(
-                    "page", self._page, key=key, gate=gate, rules=source.rules, url=url, number=number, kept=kept
+                    "page", self._page, key=key, gate=gate, rules=source.rules, url=url, number=number, cache=cache
                 )
-                found.append(page)
+                pages.append(page)
                 url = page.next_url
-        return found
+        return pages
 
-    async def _page(self, *, gate: Source, rules: Rules, url: str, number: int, kept: KeptAnswers) -> PageRead:
+    async def _page(self, *, gate: Source, rules: Rules, url: str, number: int, cache: AnswerCache) -> PageRead:
         """One page, as it was kept where these rules find something in it; else as the source has it now."""
-        before = await asyncio.to_thread(kept.load, url)
-        if before is not None:
+        cached = await asyncio.to_thread(cache.load, url)
+        if cached is not None:
             with suppress(Permanent, RobotCheck):
-                page = await read(rules, before, number)
+                page = await read(rules, cached, number)
                 if page.offers:  # without any, it may be a page that says why there is no listing
                     return page
-        reply = await fetch(gate, url, scope=kept.scope)
-        seen = Seen(reply, await asyncio.to_thread(kept.store.now))
+        reply = await fetch(gate, url, scope=cache.scope)
+        answer = Answer(reply, await asyncio.to_thread(cache.store.now))
         try:
-            page = await read(rules, seen, number)
+            page = await read(rules, answer, number)
         except RobotCheck:
             await asyncio.to_thread(gate.pause, reason="it asked for a person", seconds=PAUSE_SECONDS, actor="prices")
             raise
-        await asyncio.to_thread(kept.save, url, seen)
+        await asyncio.to_thread(cache.save, url, answer)
         return page
 
     def _write(self, tx: Tx, observed: Observed, pages: int, notes: list[str]) -> Collected:

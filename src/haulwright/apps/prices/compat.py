@@ -17,16 +17,16 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit, urlunsplit
 
+from haulwright import Bury, Done, State
 from haulwright.application.job_status import JOB_STATUS
 from haulwright.apps.prices.application import QUEUE, Prices
 from haulwright.apps.prices.keys import normalized_title
 from haulwright.apps.prices.retry import COLLECT_RETRY
 from haulwright.clock import SECOND
 from haulwright.engine.job import Lease
-from haulwright.engine.outcome import Bury, Done, Failure, Outcome, RetryLater
+from haulwright.engine.outcome import Failure, Outcome, RetryLater
 from haulwright.engine.payload import clip
 from haulwright.engine.settlement import LEASE_EXPIRED, PutBack, Settlement, resolve
-from haulwright.engine.transitions import State
 from haulwright.redaction import redact
 from haulwright.runtime.identity import this_process
 from haulwright.settings import Settings
@@ -86,8 +86,8 @@ class ScrapeWorker:
         self._store = prices.app.store
         self._jobs = prices.jobs
         self._task = prices.collect_task.name
-        named = worker_id or Settings.load()["worker_name"]
-        self._identity = this_process(None if named is None else str(named))
+        name = worker_id or Settings.load()["worker_name"]
+        self._identity = this_process(None if name is None else str(name))
         self._store.workers.register(self._identity, [QUEUE], [self._task])
         self._held: dict[str, Lease] = {}
         """What this worker claimed and has not marked."""
@@ -107,7 +107,7 @@ class ScrapeWorker:
             if lease.task == self._task:
                 self._held[lease.id] = lease
                 return self._jobs.get(lease.tenant, lease.id)
-            self._store.leases.settle([Settlement(lease, _NOT_OURS)], self._identity.id)
+            self._store.settlements.settle([Settlement(lease, _NOT_OURS)], self._identity.id)
         return None
 
     def heartbeat(self, job_id: str) -> bool:
@@ -129,14 +129,14 @@ class ScrapeWorker:
 
     def reclaim_stuck_jobs(self) -> int:
         """Take back what dead workers hold, as every worker does by itself each minute; how many jobs that were."""
-        return len(self._store.leases.reap(SWEEP_JOBS))
+        return len(self._store.recovery.reap(SWEEP_JOBS))
 
     def _mark(self, job_id: str, outcome: Outcome) -> bool:
         lease = self._held.pop(job_id, None)
         if lease is None:
             return False
         step = resolve(outcome, lease, COLLECT_RETRY, random.random)
-        return job_id in self._store.leases.settle([Settlement(lease, step)], self._identity.id)
+        return job_id in self._store.settlements.settle([Settlement(lease, step)], self._identity.id)
 
 
 def _failure(error_message: str) -> Failure:

@@ -65,9 +65,9 @@ class PricesAct(Act):
         )
         points = [point for intake_id in ids for point in self._prices.list_points(who, intake_id)]
         keys = {(point.intake_id, point.source_id, point.dedupe_key) for point in points}
-        good, wanted = self.world.succeeded(self._jobs), len(self._jobs)
+        good, total = self.world.succeeded(self._jobs), len(self._jobs)
         return [
-            Check("prices: collections", f"{good} of {wanted}", good == wanted),
+            Check("prices: collections", f"{good} of {total}", good == total),
             Check("prices: price points, none twice", str(len(points)), 0 < len(points) == len(keys)),
             Check("prices: valuations, as if made anew", f"{right} of {len(valued)}", right == len(valued)),
         ]

@@ -24,12 +24,12 @@ _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 def points_csv(points: Sequence[Point]) -> str:
     """The points as CSV. A text that a spreadsheet would run as a formula is made one that it shows."""
-    written = io.StringIO()
-    lines = csv.DictWriter(written, COLUMNS, lineterminator="\n")
+    buffer = io.StringIO()
+    lines = csv.DictWriter(buffer, COLUMNS, lineterminator="\n")
     lines.writeheader()
     for point in points:
         lines.writerow({name: _harmless(value) for name, value in point_document(point).items()})
-    return written.getvalue()
+    return buffer.getvalue()
 
 
 def point_document(point: Point) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from haulwright.events import Event
 from haulwright.sources.tools.money import DECIMALS
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables, Writing
+    from haulwright.application import Tables, Writing
     from haulwright.stores.connection import Row
 
 INTAKE_ADDED: Final = "intake.added"
@@ -67,8 +67,8 @@ class Intake:
     @property
     def described(self) -> dict[str, str]:
         """What it is told from others by, the title excepted."""
-        known = {name: getattr(self, name) for name in FIELDS if name != "title"}
-        return {name: value for name, value in {**known, **self.attributes}.items() if value}
+        fields = {name: getattr(self, name) for name in FIELDS if name != "title"}
+        return {name: value for name, value in {**fields, **self.attributes}.items() if value}
 
     @property
     def words(self) -> str:
@@ -90,17 +90,17 @@ class Intakes:
             if not writing.run("intakes.add", **row):
                 hint = f"See it with: haulwright price show {row['intake_id']} --tenant {tenant}"
                 raise Conflict(f"The intake {row['intake_id']} exists already.", hint=hint)
-            writing.tell(Event(INTAKE_ADDED, tenant, actor=actor, data={"intake_id": row["intake_id"]}))
+            writing.record(Event(INTAKE_ADDED, tenant, actor=actor, data={"intake_id": row["intake_id"]}))
 
         self._tables.transact(work)
         return self.get(tenant, row["intake_id"])
 
     def get(self, tenant: str, intake_id: str) -> Intake:
         """One intake. That of another tenant looks exactly like an absent one."""
-        found = self.find(tenant, intake_id)
-        if found is None:
+        intake = self.find(tenant, intake_id)
+        if intake is None:
             raise NotFound("intake", intake_id, hint="See those that there are with: haulwright price list")
-        return found
+        return intake
 
     def find(self, tenant: str, intake_id: str) -> Intake | None:
         """One intake, or None."""
@@ -129,12 +129,12 @@ def intake_of(row: Row) -> Intake:
 
 def _checked(tenant: str, new: NewIntake) -> dict[str, Any]:
     """The row of a new intake; refused where nothing describes it, or something is no description."""
-    known = {name: _value(name, getattr(new, name)) for name in FIELDS}
+    fields = {name: _value(name, getattr(new, name)) for name in FIELDS}
     if len(new.attributes) > MOST_ATTRIBUTES:
         raise InvalidValue("attributes", sorted(new.attributes), f"are more than {MOST_ATTRIBUTES}")
     others = {_name(name): _value(name, value) for name, value in sorted(new.attributes.items())}
     others = {name: value for name, value in others.items() if value}
-    if not any(known.values()) and not others:
+    if not any(fields.values()) and not others:
         hint = "Give it a title, or a year and a denomination."
         raise InvalidValue("intake", new.intake_id, "is described by nothing", hint=hint)
     if new.currency is not None and new.currency not in DECIMALS:
@@ -142,7 +142,7 @@ def _checked(tenant: str, new: NewIntake) -> dict[str, Any]:
     return {
         "tenant": tenant,
         "intake_id": check_name("intake", new.intake_id or new_id()),
-        **known,
+        **fields,
         "attributes": canonical(others),
         "currency": new.currency,
     }

@@ -9,7 +9,7 @@ from haulwright.engine.ids import is_id
 from haulwright.errors import NotFound
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables
+    from haulwright.application import Tables
 
 COLUMNS: Final = (
     "id", "intake_id", "source_id", "status", "attempts", "retry_count", "locked_by", "error_message", "error_code",
@@ -30,17 +30,17 @@ class ScrapeJobs:
 
     def get(self, tenant: str, job_id: str) -> dict[str, Any]:
         """One job. That of another tenant looks exactly like an absent one."""
-        found = self._read(tenant=tenant, intake_id=None, id=job_id, limit=1) if is_id(job_id) else []
-        if not found:
+        jobs = self._read(tenant=tenant, intake_id=None, id=job_id, limit=1) if is_id(job_id) else []
+        if not jobs:
             raise NotFound("collection", job_id)
-        return found[0]
+        return jobs[0]
 
-    def _read(self, **asked: Any) -> list[dict[str, Any]]:
-        return [_job(row) for row in self._tables.read("jobs.list", **asked)]
+    def _read(self, **params: Any) -> list[dict[str, Any]]:
+        return [_job(row) for row in self._tables.read("jobs.list", **params)]
 
 
 def _job(row: tuple[Any, ...]) -> dict[str, Any]:
-    found = dict(zip(COLUMNS, row, strict=True))
+    job = dict(zip(COLUMNS, row, strict=True))
     for moment in ("created_at", "completed_at"):
-        found[moment] = None if found[moment] is None else str(found[moment])
-    return found | {"result": json.loads(found["result"]) if found["result"] else None}
+        job[moment] = None if job[moment] is None else str(job[moment])
+    return job | {"result": json.loads(job["result"]) if job["result"] else None}

@@ -45,31 +45,31 @@ def match_strength(intake: Intake, offer: Offer) -> int:
 
 def _covered(intake: Intake, offer: Offer) -> float:
     """How much of what was asked for a listing says at all, word by word, from 0 to 100."""
-    wanted = _words(intake.words)
-    told = {word for text in (offer.title, *offer.attributes.values()) for word in _words(text)}
-    return sum(_likeness(word, told) for word in wanted) / len(wanted) if wanted else 100.0
+    intake_words = _words(intake.words)
+    offer_words = {word for text in (offer.title, *offer.attributes.values()) for word in _words(text)}
+    return sum(_likeness(word, offer_words) for word in intake_words) / len(intake_words) if intake_words else 100.0
 
 
-def _likeness(word: str, told: Collection[str]) -> float:
+def _likeness(word: str, others: Collection[str]) -> float:
     """How like a word is to the likest of others, from 0 to 100; a number is one of them, or like none."""
-    if word in told:
+    if word in others:
         return 100.0
-    likest = max((fuzz.ratio(word, other) for other in told if word.isalpha()), default=0.0)
+    likest = max((fuzz.ratio(word, other) for other in others if word.isalpha()), default=0.0)
     return likest if likest >= MISSPELT else 0.0
 
 
 def _verdicts(intake: Intake, offer: Offer, title: str) -> list[bool | None]:
     """For each attribute of the intake: the same, another, or not told."""
-    return [_verdict(name, wanted, offer.attributes.get(name), title) for name, wanted in intake.described.items()]
+    return [_verdict(name, value, offer.attributes.get(name), title) for name, value in intake.described.items()]
 
 
-def _verdict(name: str, wanted: str, told: str | None, title: str) -> bool | None:
-    if told is not None:
-        return _words(told) == _words(wanted)
-    if set(_words(wanted)) <= set(_words(title)):
+def _verdict(name: str, value: str, offer_value: str | None, title: str) -> bool | None:
+    if offer_value is not None:
+        return _words(offer_value) == _words(value)
+    if set(_words(value)) <= set(_words(title)):
         return True
     # A title need not name a mint or a series; one that names years names the year of the piece.
-    return False if name == "year" and _YEAR.search(title) and _YEAR.fullmatch(wanted) else None
+    return False if name == "year" and _YEAR.search(title) and _YEAR.fullmatch(value) else None
 
 
 def _words(text: str) -> list[str]:

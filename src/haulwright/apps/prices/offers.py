@@ -64,39 +64,39 @@ def read_offer(rules: Rules, record: Mapping[str, Any], today: str) -> Offer:
 
 
 def _title(record: Mapping[str, Any]) -> str:
-    found = str(record["title"])
-    if len(found) > LONGEST_TITLE_CHARS:
+    text = str(record["title"])
+    if len(text) > LONGEST_TITLE_CHARS:
         raise Unusable(f"title: it has more than {LONGEST_TITLE_CHARS} characters")
-    title = storable(found, LONGEST_TITLE_CHARS).strip()
+    title = storable(text, LONGEST_TITLE_CHARS).strip()
     if not title:
         raise Unusable("title: it has nothing to read in it")
     return title
 
 
 def _external_id(record: Mapping[str, Any]) -> str | None:
-    found = record.get("id")
-    if found is None:
+    value = record.get("id")
+    if value is None:
         return None
-    text = str(found)
+    text = str(value)
     if len(text) > LONGEST_ID_CHARS or not text.isprintable():
         raise Unusable(f"id: it is not of 1 to {LONGEST_ID_CHARS} printable characters")
     return text
 
 
 def _url(rules: Rules, record: Mapping[str, Any]) -> str | None:
-    found = record.get("url")
-    if found is None:
+    value = record.get("url")
+    if value is None:
         return None
     try:
-        return canonical_url(str(found), keep=rules.keep_params, drop=rules.drop_params)
+        return canonical_url(str(value), keep=rules.keep_params, drop=rules.drop_params)
     except InvalidValue as refusal:
         raise Unusable(f"url: {refusal.why}") from None
 
 
 def _money(rules: Rules, record: Mapping[str, Any]) -> Money:
     """The price, in the currency that the listing names, else in that of its source."""
-    text, named = str(record["price"]), record.get("currency")
-    currency = rules.money.currency if named is None else str(named).strip().upper()
+    text, code = str(record["price"]), record.get("currency")
+    currency = rules.money.currency if code is None else str(code).strip().upper()
     if currency is not None and currency not in DECIMALS:
         raise Unusable(f"currency: {currency[:20]!r} is not known")
     try:
@@ -110,10 +110,10 @@ def _money(rules: Rules, record: Mapping[str, Any]) -> Money:
 
 def _day(record: Mapping[str, Any], today: str) -> str | None:
     """The day of a sale in UTC; one that has not come yet is no day of a sale."""
-    found = record.get("date")
-    if not isinstance(found, datetime):
+    moment = record.get("date")
+    if not isinstance(moment, datetime):
         return None
-    day = found.astimezone(UTC).date().isoformat()
+    day = moment.astimezone(UTC).date().isoformat()
     if day > today:
         raise Unusable(f"date: {day} is in the future")
     return day
@@ -121,5 +121,5 @@ def _day(record: Mapping[str, Any], today: str) -> str | None:
 
 def _attributes(record: Mapping[str, Any]) -> dict[str, str]:
     """Everything else that it says, to be compared."""
-    said = {name: str(value) for name, value in record.items() if name not in OWN_FIELDS and value is not None}
-    return {name: storable(value, LONGEST_VALUE_CHARS) for name, value in list(said.items())[:MOST_ATTRIBUTES]}
+    attributes = {name: str(value) for name, value in record.items() if name not in OWN_FIELDS and value is not None}
+    return {name: storable(value, LONGEST_VALUE_CHARS) for name, value in list(attributes.items())[:MOST_ATTRIBUTES]}

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from haulwright.apps.prices.kept import Seen
+from haulwright import Permanent, Retryable
+from haulwright.apps.prices.answer_cache import Answer
 from haulwright.apps.prices.offers import Offer, Unusable, read_offer, storable
 from haulwright.apps.prices.rules import Rules
 from haulwright.clock import SECOND, Instant
-from haulwright.errors import Permanent, Retryable
 from haulwright.sources.scrape import Extraction, extract
 
 if TYPE_CHECKING:
+    from haulwright import Source
     from haulwright.sources.http import Reply
-    from haulwright.sources.source import Source
 
 EXCERPT_CHARS: Final = 300
 REASON_CHARS: Final = 500
@@ -68,25 +68,25 @@ async def fetch(source: Source, url: str, *, scope: str) -> Reply:
     return reply
 
 
-async def read(rules: Rules, seen: Seen, number: int) -> PageRead:
+async def read(rules: Rules, answer: Answer, number: int) -> PageRead:
     """The offers of a page, off the event loop; an item that is none has its reason."""
-    return await asyncio.to_thread(read_page, rules, seen, number)
+    return await asyncio.to_thread(read_page, rules, answer, number)
 
 
-def read_page(rules: Rules, seen: Seen, number: int) -> PageRead:
+def read_page(rules: Rules, answer: Answer, number: int) -> PageRead:
     """The same, here and now. Raises RobotCheck where there is no listing but a question."""
-    found = _extracted(rules, seen.reply)
-    bad = [_bad(number, one.index, "; ".join(one.reasons), one.excerpt) for one in found.rejected]
-    taken = {one.place for one in bad}
-    places = (place for place in range(len(found.records) + len(bad)) if place not in taken)
+    extraction = _extracted(rules, answer.reply)
+    bad = [_bad(number, item.index, "; ".join(item.reasons), item.excerpt) for item in extraction.rejected]
+    bad_places = {item.place for item in bad}
+    places = (place for place in range(len(extraction.records) + len(bad)) if place not in bad_places)
     offers = []
-    for place, record in zip(places, found.records, strict=True):
+    for place, record in zip(places, extraction.records, strict=True):
         try:
-            offers.append(read_offer(rules, record, day_of(seen.at)))
+            offers.append(read_offer(rules, record, day_of(answer.at)))
         except Unusable as reason:
             bad.append(_bad(number, place, str(reason), str(record["title"])))
-    notes = [storable(note, EXCERPT_CHARS) for note in found.warnings]
-    return PageRead(offers, sorted(bad, key=lambda one: one.place), found.next_url, notes, seen.at)
+    notes = [storable(note, EXCERPT_CHARS) for note in extraction.warnings]
+    return PageRead(offers, sorted(bad, key=lambda item: item.place), extraction.next_url, notes, answer.at)
 
 
 def _bad(number: int, place: int, reason: str, excerpt: str) -> BadOffer:
@@ -100,14 +100,14 @@ def day_of(instant: Instant) -> str:
 
 def _extracted(rules: Rules, reply: Reply) -> Extraction:
     try:
-        found = extract(rules.page, reply.body, reply.url, content_type=reply.header("content-type") or None)
+        extraction = extract(rules.page, reply.body, reply.url, content_type=reply.header("content-type") or None)
     except Permanent:
         if _is_robot_check(reply):
             raise _robot_check(reply) from None
         raise
-    if not found.records and not found.rejected and _is_robot_check(reply):
+    if not extraction.records and not extraction.rejected and _is_robot_check(reply):
         raise _robot_check(reply)
-    return found
+    return extraction
 
 
 def _is_robot_check(reply: Reply) -> bool:

@@ -14,7 +14,7 @@ from haulwright.apps.prices.valuation import Priced
 from haulwright.clock import Instant
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables, Writing
+    from haulwright.application import Tables, Writing
     from haulwright.apps.prices.pages import BadOffer
     from haulwright.apps.prices.sources import PriceSource
     from haulwright.stores.connection import Row
@@ -74,7 +74,7 @@ class Points:
 
     def history(self, tenant: str, intake_id: str) -> list[Point]:
         """Every observation, the newest first."""
-        return sorted(self._pages(tenant, intake_id), key=lambda one: (one.day, one.observed_at), reverse=True)
+        return sorted(self._pages(tenant, intake_id), key=lambda point: (point.day, point.observed_at), reverse=True)
 
     def quarantined(self, tenant: str, intake_id: str, limit: int = MOST_QUARANTINED) -> list[dict[str, Any]]:
         """What the last collections could not use, with the reasons."""
@@ -97,7 +97,7 @@ def put(writing: Writing, observed: Observed) -> tuple[int, int]:
         "intake_id": observed.intake.intake_id,
         "source_id": observed.source.source_id,
     }
-    wrote = writing.each(
+    rows = writing.each(
         "points.put",
         _rows(observed),
         **whose,
@@ -108,12 +108,12 @@ def put(writing: Writing, observed: Observed) -> tuple[int, int]:
     )
     writing.run("points.release", **whose)
     bad = [
-        {"page": one.page, "place": one.place, "reason": one.reason, "excerpt": one.excerpt}
-        for one in observed.bad[:MOST_QUARANTINED]
+        {"page": offer.page, "place": offer.place, "reason": offer.reason, "excerpt": offer.excerpt}
+        for offer in observed.bad[:MOST_QUARANTINED]
     ]
     writing.each("points.quarantine", bad, **whose, job_id=observed.job_id)
-    new = sum(bool(is_new) for _, is_new in wrote)
-    return new, len(wrote) - new
+    new = sum(bool(is_new) for _, is_new in rows)
+    return new, len(rows) - new
 
 
 def point_of(row: Row) -> Point:
@@ -126,8 +126,8 @@ def _rows(observed: Observed) -> list[dict[str, Any]]:
     best: dict[str, dict[str, Any]] = {}
     for offer in observed.offers:
         row = _row(observed, offer)
-        known = best.get(row["dedupe_key"])
-        if known is None or _rank(row) > _rank(known):
+        other = best.get(row["dedupe_key"])
+        if other is None or _rank(row) > _rank(other):
             best[row["dedupe_key"]] = row
     return [best[key] for key in sorted(best)]
 

@@ -15,12 +15,12 @@ CACHE_VERSION: Final = 1
 
 def values(intake: Intake, query_params: Mapping[str, str]) -> dict[str, str]:
     """What stands in the places of an address: what describes the intake, with what one query says otherwise."""
-    said = {**intake.described, "title": intake.title or "", "words": intake.words}
-    return {**said, **query_params}
+    described = {**intake.described, "title": intake.title or "", "words": intake.words}
+    return {**described, **query_params}
 
 
 def cache_key(intake: Intake, source_id: str, query_params: Mapping[str, str], parser_version: int) -> str:
     """The key of an answer: the document's six fields, whose it is, all else that was asked, and the parser."""
     fields = [getattr(intake, name) for name in FIELDS]
-    asked = [CACHE_VERSION, intake.tenant, source_id, *fields, intake.attributes, dict(query_params)]
-    return digest(canonical([*asked, parser_version]))
+    parts = [CACHE_VERSION, intake.tenant, source_id, *fields, intake.attributes, dict(query_params)]
+    return digest(canonical([*parts, parser_version]))

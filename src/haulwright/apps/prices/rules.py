@@ -64,23 +64,23 @@ class Rules:
     def from_toml(cls, text: str) -> dict[str, Any]:
         """The mapping that a TOML document has, with its rules checked; refused saying what is wrong where."""
         try:
-            given = tomllib.loads(text)
+            options = tomllib.loads(text)
         except tomllib.TOMLDecodeError as fault:
             raise InvalidValue("rules", text[:60], f"are no TOML: {fault}") from fault
-        cls.from_dict(given)
-        return given
+        cls.from_dict(options)
+        return options
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> Rules:
+    def from_dict(cls, options: Mapping[str, Any]) -> Rules:
         """The rules that a mapping describes, or refuse it saying what is wrong where."""
-        said = dict(given)
-        _require_known("rules", said, tuple(_CHECKS))
+        options = dict(options)
+        _require_known("rules", options, tuple(_CHECKS))
         for missing in ("url", "listing"):
-            if missing not in said:
-                raise InvalidValue("rules", sorted(said), f"lack {missing!r}")
-        made = cls(**{name: _CHECKS[name](name, value) for name, value in said.items()})
-        made.source_limits(0)
-        return made
+            if missing not in options:
+                raise InvalidValue("rules", sorted(options), f"lack {missing!r}")
+        rules = cls(**{name: _CHECKS[name](name, value) for name, value in options.items()})
+        rules.source_limits(0)
+        return rules
 
     @property
     def version(self) -> int:
@@ -100,8 +100,8 @@ class Rules:
 
     def source_limits(self, cache_seconds: float) -> SourceLimits:
         """What its gate allows."""
-        kept = self.cache if self.cache is not None else cache_seconds
-        return source_limits(rate=self.rate, concurrency=self.concurrency, breaker=self.breaker, cache=kept)
+        cache = self.cache if self.cache is not None else cache_seconds
+        return source_limits(rate=self.rate, concurrency=self.concurrency, breaker=self.breaker, cache=cache)
 
     def address(self, values: Mapping[str, str]) -> str:
         """Where to look for something: each value in its place, quoted, and nothing where there is none."""
@@ -115,37 +115,37 @@ class Rules:
         return self.price_types.get(word) or WORDS.get(" ".join(word.lower().split()))
 
 
-def _require_known(where: str, said: Mapping[str, Any], known: tuple[str, ...]) -> None:
-    for word in said:
-        if word not in known:
-            near = get_close_matches(word, known, n=1)
-            hint = f"Did you mean {near[0]!r}?" if near else f"Known are: {', '.join(known)}."
+def _require_known(where: str, options: Mapping[str, Any], names: tuple[str, ...]) -> None:
+    for word in options:
+        if word not in names:
+            near = get_close_matches(word, names, n=1)
+            hint = f"Did you mean {near[0]!r}?" if near else f"Known are: {', '.join(names)}."
             raise InvalidValue(where, word, "is no option here", hint=hint)
 
 
 def _template(name: str, value: Any) -> str:
     """An address with places for values, none of them in the name of the server."""
-    shown = shown_url(str(value))
+    safe_url = shown_url(str(value))
     if not isinstance(value, str) or not _ADDRESS.match(value):
-        raise InvalidValue(name, shown, "is no address with a path", hint=_HINT)
+        raise InvalidValue(name, safe_url, "is no address with a path", hint=_HINT)
     try:
         places = [(place, form, turned) for _, place, form, turned in Formatter().parse(value) if place is not None]
     except ValueError as fault:
-        raise InvalidValue(name, shown, f"has a brace too many or too few: {fault}", hint=_HINT) from None
+        raise InvalidValue(name, safe_url, f"has a brace too many or too few: {fault}", hint=_HINT) from None
     for place, form, turned in places:
         if not place.isidentifier() or form or turned:
-            raise InvalidValue(name, shown, f"has the place {place!r}, which is no attribute", hint=_HINT)
+            raise InvalidValue(name, safe_url, f"has the place {place!r}, which is no attribute", hint=_HINT)
     return value
 
 
 def _listing(name: str, value: Any) -> ListingSpec:
     spec = ListingSpec.from_dict(value if isinstance(value, Mapping) else {})
-    for wanted in REQUIRED:
-        if wanted not in spec.fields:
-            raise InvalidValue(f"{name}.fields", sorted(spec.fields), f"lack {wanted!r}")
+    for field_name in REQUIRED:
+        if field_name not in spec.fields:
+            raise InvalidValue(f"{name}.fields", sorted(spec.fields), f"lack {field_name!r}")
     if spec.fields["price"].type != "money":
         raise InvalidValue(f"{name}.fields.price.type", spec.fields["price"].type, "is not money")
-    fields = {one: replace(how, required=how.required or one in REQUIRED) for one, how in spec.fields.items()}
+    fields = {key: replace(how, required=how.required or key in REQUIRED) for key, how in spec.fields.items()}
     return replace(spec, fields=fields)
 
 
@@ -158,11 +158,11 @@ def _price_type(name: str, value: Any) -> PriceType:
 def _price_types(name: str, value: Any) -> dict[str, PriceType]:
     if not isinstance(value, Mapping):
         raise InvalidValue(name, value, "is no table", hint='Write, for example, {"Verkauft" = "sold"}.')
-    return {str(word): _price_type(f"{name}.{word}", meant) for word, meant in value.items()}
+    return {str(word): _price_type(f"{name}.{word}", kind) for word, kind in value.items()}
 
 
 def _names(name: str, value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list | tuple) or not all(isinstance(entry, str) for entry in value):
         raise InvalidValue(name, value, "is no list of names")
     return tuple(value)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+from haulwright import Source
 from haulwright.application.private_hosts import policy_of, require_public
 from haulwright.apps.prices.rules import Rules
 from haulwright.engine.names import check_name
@@ -19,11 +20,10 @@ from haulwright.events import Event
 from haulwright.settings import Settings
 from haulwright.sources.http import Limits, Policy
 from haulwright.sources.http.shared_client import SharedClient
-from haulwright.sources.source import Source
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables, Writing
-    from haulwright.client.app import Haulwright
+    from haulwright import Haulwright
+    from haulwright.application import Tables, Writing
     from haulwright.stores.connection import Row
 
 SOURCE_PUT: Final = "source.configured"
@@ -45,7 +45,7 @@ class PriceSource:
     source_id: str
     """The key of its gate."""
     name: str
-    said: Mapping[str, Any]
+    raw_rules: Mapping[str, Any]
     """Its rules as they were written."""
     enabled: bool
     revision: int
@@ -53,7 +53,7 @@ class PriceSource:
     @cached_property
     def rules(self) -> Rules:
         """Its rules, ready to be gone by."""
-        return Rules.from_dict(self.said)
+        return Rules.from_dict(self.raw_rules)
 
 
 class Door:
@@ -92,15 +92,15 @@ class PriceSources:
         self._policy = policy_of(private_hosts)
         self._doors: dict[str, Door] = {}
 
-    def put(self, tenant: str, name: str, said: Mapping[str, Any], *, actor: str = "app") -> PriceSource:
+    def put(self, tenant: str, name: str, raw_rules: Mapping[str, Any], *, actor: str = "app") -> PriceSource:
         """Configure a source, or give it other rules. What cannot be gone by is refused before anything is written."""
         source_id = source_id_of(tenant, name)
-        require_public(Rules.from_dict(said).url, self._policy, "HAULWRIGHT_PRICES_PRIVATE_HOSTS")
+        require_public(Rules.from_dict(raw_rules).url, self._policy, "HAULWRIGHT_PRICES_PRIVATE_HOSTS")
 
         def work(writing: Writing) -> None:
-            rules = canonical(dict(said), root="rules")
+            rules = canonical(dict(raw_rules), root="rules")
             if writing.run("sources.put", tenant=tenant, source_id=source_id, name=name, rules=rules):
-                writing.tell(Event(SOURCE_PUT, tenant, actor=actor, data={"source": source_id}))
+                writing.record(Event(SOURCE_PUT, tenant, actor=actor, data={"source": source_id}))
 
         self._tables.transact(work)
         return self._declared(self.get(tenant, source_id))
@@ -112,17 +112,17 @@ class PriceSources:
         def work(writing: Writing) -> None:
             if not writing.run("sources.enable", tenant=tenant, source_id=source_id, enabled=enabled):
                 raise _unknown(name)
-            writing.tell(Event(SOURCE_ENABLED, tenant, actor=actor, data={"source": source_id, "enabled": enabled}))
+            writing.record(Event(SOURCE_ENABLED, tenant, actor=actor, data={"source": source_id, "enabled": enabled}))
 
         self._tables.transact(work)
         return self._declared(self.get(tenant, source_id))
 
     def get(self, tenant: str, name: str) -> PriceSource:
         """One source, by its name or its id. That of another tenant looks exactly like an absent one."""
-        found = self.find(tenant, name if "@" in name else source_id_of(tenant, name))
-        if found is None:
+        source = self.find(tenant, name if "@" in name else source_id_of(tenant, name))
+        if source is None:
             raise _unknown(name)
-        return found
+        return source
 
     def find(self, tenant: str, source_id: str) -> PriceSource | None:
         """One source by its id, or None."""
@@ -140,12 +140,12 @@ class PriceSources:
 
     def door(self, source: PriceSource) -> Door:
         """The way to a source, made anew where its rules changed."""
-        known = self._doors.get(source.source_id)
-        if known is None or known.revision != source.revision:
+        door = self._doors.get(source.source_id)
+        if door is None or door.revision != source.revision:
             if len(self._doors) >= DOORS_REMEMBERED:
                 self._doors.clear()
-            known = self._doors[source.source_id] = Door(self._app, source, self._policy)
-        return known
+            door = self._doors[source.source_id] = Door(self._app, source, self._policy)
+        return door
 
     def _declared(self, source: PriceSource) -> PriceSource:
         """The source with its gate made known to the database, so that it governs from the next claim on."""

@@ -14,7 +14,7 @@ from haulwright.engine.payload import canonical
 from haulwright.events import Event
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables, Writing
+    from haulwright.application import Tables, Writing
 
 VALUATION_CHANGED: Final = "valuation.changed"
 MOST_VERSIONS: Final = 100
@@ -76,38 +76,38 @@ def _revalue(writing: Writing, intake: Intake) -> int | None:
     """The version of the valuation that all points give now; None where it says what the last one said."""
     whose = {"tenant": intake.tenant, "intake_id": intake.intake_id}
     rows = writing.run("points.current", **whose, limit=MOST_CURRENT)
-    made = valuate([point_of(row).priced for row in rows], intake.currency)
-    written = writing.run("valuations.put", **whose, **_row(made))
-    if not written:
+    valuation = valuate([point_of(row).priced for row in rows], intake.currency)
+    versions = writing.run("valuations.put", **whose, **_row(valuation))
+    if not versions:
         return None
-    version = int(written[0][0])
+    version = int(versions[0][0])
     data = {
         "intake_id": intake.intake_id,
         "version": version,
-        "centre": made.centre,
-        "currency": made.currency,
-        "confidence": made.confidence,
+        "centre": valuation.centre,
+        "currency": valuation.currency,
+        "confidence": valuation.confidence,
     }
-    writing.tell(Event(VALUATION_CHANGED, intake.tenant, data=data))
+    writing.record(Event(VALUATION_CHANGED, intake.tenant, data=data))
     return version
 
 
-def _row(made: Valuation) -> dict[str, Any]:
+def _row(valuation: Valuation) -> dict[str, Any]:
     return {
-        "currency": made.currency,
-        "basis": made.basis,
-        "centre": made.centre,
-        "low": made.low,
-        "high": made.high,
-        "spread": made.spread,
-        "count": len(made.points),
-        "confidence": made.confidence,
-        "detail": canonical(made.detail, root="valuation"),
+        "currency": valuation.currency,
+        "basis": valuation.basis,
+        "centre": valuation.centre,
+        "low": valuation.low,
+        "high": valuation.high,
+        "spread": valuation.spread,
+        "count": len(valuation.points),
+        "confidence": valuation.confidence,
+        "detail": canonical(valuation.detail, root="valuation"),
     }
 
 
 def _valued(version: int, detail: str, valued_at: Instant) -> Valued:
-    said = json.loads(detail)
+    fields = json.loads(detail)
     for name in ("points", "outliers"):
-        said[name] = tuple(Priced(**one) for one in said[name])
-    return Valued(version, Valuation(**said), valued_at)
+        fields[name] = tuple(Priced(**price) for price in fields[name])
+    return Valued(version, Valuation(**fields), valued_at)

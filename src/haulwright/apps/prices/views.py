@@ -21,9 +21,9 @@ def worth(valued: Valued | None) -> tuple[object, ...]:
 
     if valued is None:
         return ("", "", "", "", "")
-    made = valued.valuation
-    amounts = (amount_text(amount, made.currency) for amount in (made.centre, made.low, made.high))
-    return (*amounts, len(made.points), made.confidence)
+    valuation = valued.valuation
+    amounts = (amount_text(amount, valuation.currency) for amount in (valuation.centre, valuation.low, valuation.high))
+    return (*amounts, len(valuation.points), valuation.confidence)
 
 
 def point_row(point: Point) -> tuple[object, ...]:
@@ -37,37 +37,37 @@ def point_row(point: Point) -> tuple[object, ...]:
 
 def source_document(source: PriceSource, health: list[dict[str, Any]]) -> dict[str, Any]:
     """A source with how it stands and the rules that it is read by."""
-    standing: dict[str, Any] = next(one for one in health if one["id"] == source.source_id)
-    return {**standing, "revision": source.revision, "rules": dict(source.said)}
+    standing: dict[str, Any] = next(row for row in health if row["id"] == source.source_id)
+    return {**standing, "revision": source.revision, "rules": dict(source.raw_rules)}
 
 
-def source_row(one: dict[str, Any]) -> tuple[object, ...]:
+def source_row(source: dict[str, Any]) -> tuple[object, ...]:
     """A source as a line of a table."""
     cells = (
-        one["tenant"],
-        one["name"],
-        "yes" if one["enabled"] else "no",
-        one["rate_limit_per_minute"],
-        one["failure_streak"],
-        one["last_success_at"],
-        one["last_failure_at"],
-        one["paused_until"],
+        source["tenant"],
+        source["name"],
+        "yes" if source["enabled"] else "no",
+        source["rate_limit_per_minute"],
+        source["failure_streak"],
+        source["last_success_at"],
+        source["last_failure_at"],
+        source["paused_until"],
     )
     return tuple("" if cell is None else cell for cell in cells)
 
 
-def job_row(one: dict[str, Any]) -> tuple[object, ...]:
+def job_row(job: dict[str, Any]) -> tuple[object, ...]:
     """A job as a line of a table."""
-    result = one["result"] or {}
-    said = one["error_message"] or "; ".join(result.get("notes", []))
+    result = job["result"] or {}
+    remark = job["error_message"] or "; ".join(result.get("notes", []))
     cells = (
-        one["id"],
-        one["source_id"],
-        one["status"],
-        one["retry_count"],
+        job["id"],
+        job["source_id"],
+        job["status"],
+        job["retry_count"],
         result.get("points"),
         result.get("changed"),
         result.get("quarantined"),
-        " ".join(said.split())[:ERROR_CHARS],
+        " ".join(remark.split())[:ERROR_CHARS],
     )
     return tuple("" if cell is None else cell for cell in cells)

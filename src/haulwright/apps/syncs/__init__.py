@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from haulwright.discovery import ApplicationSpec, lazy_names
+from haulwright import ApplicationSpec
+from haulwright.discovery import lazy_names
 
 if TYPE_CHECKING:
+    from haulwright import Haulwright
     from haulwright.apps.syncs.application import Syncs
     from haulwright.apps.syncs.errors import ActiveJobExists, TooSoon
-    from haulwright.client.app import Haulwright
 
 __all__ = ["SPEC", "ActiveJobExists", "Syncs", "TooSoon", "install"]
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from haulwright.application.application import Application
-from haulwright.application.verbs import verb
+from haulwright import Retry, UniqueBy
+from haulwright.application import Application, verb
 from haulwright.apps.syncs import SPEC
+from haulwright.apps.syncs.airbyte_clients import AirbyteClients
 from haulwright.apps.syncs.connections import Connections, NewConnection, SyncConnection
 from haulwright.apps.syncs.credentials import Vault, from_environment
 from haulwright.apps.syncs.dispatch import Dispatch
-from haulwright.apps.syncs.lines import Lines
 from haulwright.apps.syncs.plans import Plan
 from haulwright.apps.syncs.poll import Poll, Polls
 from haulwright.apps.syncs.retry import SYNC_RETRY
@@ -21,14 +21,11 @@ from haulwright.apps.syncs.settings import AirbyteSettings, SyncSettings
 from haulwright.apps.syncs.stats import MOST_ROWS, Stats
 from haulwright.apps.syncs.sync import Sync
 from haulwright.engine.job import Enqueued
-from haulwright.engine.retry import Retry
-from haulwright.engine.task import UniqueBy
 from haulwright.errors import Conflict, InvalidValue, NotFound
 from haulwright.operations.access import EVERYBODY, SUPPORT
 
 if TYPE_CHECKING:
-    from haulwright.client.app import Haulwright
-    from haulwright.operations.principal import Principal
+    from haulwright import Haulwright, Principal
 
 QUEUE = "syncs"
 FACTS = ("connector_id", "external_account_id", "run_id", "records_synced", "bytes_synced", "duration_seconds")
@@ -58,12 +55,12 @@ class Syncs(Application):
         super().__init__(app)
         airbyte = AirbyteSettings.load()
         self.limits = limits or SyncSettings.load()
-        self.lines = Lines(app, base_url or airbyte.base_url, self.limits, vault)
-        self.connections = Connections(self.tables, self.lines, workspace_id or airbyte.workspace_id)
+        self.clients = AirbyteClients(app, base_url or airbyte.base_url, self.limits, vault)
+        self.connections = Connections(self.tables, self.clients, workspace_id or airbyte.workspace_id)
         self.runs = Runs(self.tables)
         self.stats = Stats(self.tables)
         self._declare_tasks(self.limits.cron)
-        self.lines.declare_shared()
+        self.clients.declare_shared()
 
     def _declare_tasks(self, cron: str) -> None:
         declare = self.app.task
@@ -76,11 +73,11 @@ class Syncs(Application):
             retry=Retry(100),
             timeout="100 s",
             deadline=None,
-        )(Poll(self.tables, self.runs, self.lines).run)
+        )(Poll(self.tables, self.runs, self.clients).run)
         self._polls = Polls(self.poll_task)
         self.sync_task = declare(
             name="syncs.sync", queue=QUEUE, unique="connector_id", retry=SYNC_RETRY, timeout="100 s", event_fields=FACTS
-        )(Sync(self.tables, self.connections, self.runs, self.lines, self._polls).run)
+        )(Sync(self.tables, self.connections, self.runs, self.clients, self._polls).run)
         self._dispatch = Dispatch(self.app, self.tables, self.connections, self.sync_task, self._polls)
         self.dispatch_task = declare(name="syncs.dispatch", queue=QUEUE, priority=20, retry=3, timeout="100 s")(
             self._dispatch.run
@@ -186,10 +183,10 @@ class Syncs(Application):
 
     def _check(self, new: NewConnection) -> None:
         """Ask Airbyte about a connection before it is added; what does not fit is refused."""
-        found = self.lines.to(new.credential).connection(new.airbyte_id)
-        if new.workspace_id and found.workspace_id != new.workspace_id:
-            why = f"is not where Airbyte has the connection: {found.workspace_id}"
+        remote = self.clients.of(new.credential).connection(new.airbyte_id)
+        if new.workspace_id and remote.workspace_id != new.workspace_id:
+            why = f"is not where Airbyte has the connection: {remote.workspace_id}"
             raise InvalidValue("workspace", new.workspace_id, why)
-        if not found.is_active:
-            why = f"is {found.status} at Airbyte"
+        if not remote.is_active:
+            why = f"is {remote.status} at Airbyte"
             raise InvalidValue("Airbyte connection", new.airbyte_id, why, hint="Activate it there first.")

@@ -18,9 +18,9 @@ from haulwright.operations.views.events import event_view
 from haulwright.operations.views.jobs import why_view
 
 if TYPE_CHECKING:
+    from haulwright import Principal
     from haulwright.apps.syncs.application import Syncs
     from haulwright.cli.kit.site import Site
-    from haulwright.operations.principal import Principal
 
 PLANS = ("free", "growth", "enterprise")
 STATUSES = ("queued", "running", "failed", "dead_letter", "success", "cancelled", "skipped")
@@ -40,10 +40,10 @@ tenant_option = click.option("--tenant", required=True, help="Whose connection i
 def plan_(site: Site, plan: str | None, tenant: str) -> None:
     """Show the plan of a tenant, or give it another; its connections keep to it at once."""
     syncs, principal = site.application("syncs"), site.principal().for_tenant(tenant)
-    fitted = None if plan is None else syncs.set_plan(principal, plan)
+    count = None if plan is None else syncs.set_plan(principal, plan)
     name = syncs.get_plan(principal).name
-    sentence = f"{tenant} is on the plan {name}." if fitted is None else f"{tenant} is on the plan {name} now."
-    site.out.show({"tenant": tenant, "plan": name, "connections": fitted}, sentence)
+    sentence = f"{tenant} is on the plan {name}." if count is None else f"{tenant} is on the plan {name} now."
+    site.out.show({"tenant": tenant, "plan": name, "connections": count}, sentence)
 
 
 @command.command("add")
@@ -74,8 +74,9 @@ def add(  # noqa: PLR0913 - the options of the command, each with a name
     from haulwright.apps.syncs.connections import NewConnection  # noqa: PLC0415 - only where it is needed
 
     new = NewConnection(name or airbyte_id, airbyte_id, account, workspace, every, credential, enabled=not disabled)
-    added = site.application("syncs").add(site.principal().for_tenant(tenant), new, check=not unchecked)
-    site.out.show(connection_document(added), f"The connection {added.connector_id} of {tenant} is synced from now on.")
+    connection = site.application("syncs").add(site.principal().for_tenant(tenant), new, check=not unchecked)
+    sentence = f"The connection {connection.connector_id} of {tenant} is synced from now on."
+    site.out.show(connection_document(connection), sentence)
     site.out.next_step("haulwright worker -A haulwright.apps.syncs.worker:app --queues syncs")
 
 
@@ -86,9 +87,9 @@ def add(  # noqa: PLR0913 - the options of the command, each with a name
 @click.pass_obj
 def enable(site: Site, connection: str, *, tenant: str, off: bool) -> None:
     """Sync a connection again, or with --off leave it alone. A sync that is under way goes on."""
-    changed = site.application("syncs").enable(site.principal().for_tenant(tenant), connection, enabled=not off)
-    sentence = f"The connection {connection} is {'disabled' if off else 'enabled'}."
-    site.out.show(connection_document(changed), sentence)
+    syncs, principal = site.application("syncs"), site.principal().for_tenant(tenant)
+    document = connection_document(syncs.enable(principal, connection, enabled=not off))
+    site.out.show(document, f"The connection {connection} is {'disabled' if off else 'enabled'}.")
 
 
 @command.command("remove")
@@ -219,7 +220,7 @@ def _show_job(site: Site, syncs: Syncs, principal: Principal, name: str) -> None
 
 
 def _principal(tenant: str, as_support: str | None, reason: str) -> Principal:
-    from haulwright.operations.principal import Principal  # noqa: PLC0415 - only where somebody acts
+    from haulwright import Principal  # noqa: PLC0415 - only where somebody acts
 
     if as_support is None:
         return Principal.of_tenant(tenant)

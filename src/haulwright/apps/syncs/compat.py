@@ -10,12 +10,9 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any, Final
 
+from haulwright import Haulwright, Job, Principal, State
 from haulwright.apps.syncs.application import QUEUE, Syncs
-from haulwright.client.app import Haulwright
-from haulwright.engine.job import Job
-from haulwright.engine.transitions import State
 from haulwright.errors import Refused
-from haulwright.operations.principal import Principal
 from haulwright.stores.listing import JobFilter
 from haulwright.stores.paging import PAGE_LIMIT
 
@@ -95,8 +92,8 @@ class JobDispatcher:
 
     def get_queued_jobs(self) -> list[IngestionJob]:
         """The tenant's syncs that have not begun, the newest first."""
-        found = self._syncs.stats.jobs(self._tenant.name, status=QUEUED, limit=PAGE_LIMIT)
-        return [_shown(one) for one in found]
+        documents = self._syncs.stats.jobs(self._tenant.name, status=QUEUED, limit=PAGE_LIMIT)
+        return [_shown(document) for document in documents]
 
     def requeue_from_dlq(
         self, job_id: str, correlation_id: str | None = None, *, principal: Principal | None = None
@@ -104,8 +101,8 @@ class JobDispatcher:
         """Give a dead letter another life as a new job. It takes support, which names itself as `principal`."""
         who = principal or self._tenant
         self._job(job_id)  # the letter of another tenant does not exist here, whoever asks
-        made = self._syncs.requeue(who, job_id, correlation_id=correlation_id)
-        return self._job(made.id)
+        successor = self._syncs.requeue(who, job_id, correlation_id=correlation_id)
+        return self._job(successor.id)
 
     def _job(self, job_id: str) -> IngestionJob:
         return _shown(self._syncs.stats.job(self._tenant.name, job_id))
@@ -125,16 +122,16 @@ async def run_worker_cycle(connection: Any, *, app: Haulwright | None = None) ->
 def _due(syncs: Syncs) -> dict[str, Job]:
     """The syncs that a worker would claim now."""
     store, now = syncs.app.store, syncs.app.store.now()
-    wanted = JobFilter(task=syncs.sync_task.name, state=State.QUEUED)
-    found: dict[str, Job] = {}
+    job_filter = JobFilter(task=syncs.sync_task.name, state=State.QUEUED)
+    due: dict[str, Job] = {}
     after = None
     for _ in range(CYCLE_PAGES):
-        page = store.listing.page(wanted, after=after, limit=PAGE_LIMIT)
-        found |= {job.id: job for job in page.jobs if job.run_at <= now}
+        page = store.listing.page(job_filter, after=after, limit=PAGE_LIMIT)
+        due |= {job.id: job for job in page.jobs if job.run_at <= now}
         after = page.next
         if after is None:
             break
-    return found
+    return due
 
 
 def _again(syncs: Syncs, job_ids: list[str]) -> list[Job]:
@@ -151,5 +148,5 @@ def _opened(connection: Any, app: Haulwright | None) -> tuple[Syncs, Any]:
     return Syncs.on(app), connection
 
 
-def _shown(found: dict[str, Any]) -> IngestionJob:
-    return IngestionJob(**{name: found[name] for name in IngestionJob.__slots__})
+def _shown(document: dict[str, Any]) -> IngestionJob:
+    return IngestionJob(**{name: document[name] for name in IngestionJob.__slots__})

@@ -16,8 +16,8 @@ from haulwright.errors import Conflict, InvalidValue, NotFound
 from haulwright.events import Event
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables, Writing
-    from haulwright.apps.syncs.lines import Lines
+    from haulwright.application import Tables, Writing
+    from haulwright.apps.syncs.airbyte_clients import AirbyteClients
     from haulwright.stores.connection import Row
 
 PLAN_CHANGED: Final = "plan.changed"
@@ -71,9 +71,9 @@ class SyncConnection:
 class Connections:
     """The connections and plans of all tenants. Every read names its tenant."""
 
-    def __init__(self, tables: Tables, lines: Lines, workspace_id: str | None) -> None:
+    def __init__(self, tables: Tables, clients: AirbyteClients, workspace_id: str | None) -> None:
         self._tables = tables
-        self._lines = lines
+        self._clients = clients
         self._workspace_id = workspace_id
 
     def plan(self, tenant: str) -> Plan:
@@ -87,9 +87,9 @@ class Connections:
 
         def work(writing: Writing) -> int:
             writing.run("tenants.set_plan", tenant=owner, plan=plan.name)
-            fitted = writing.run("tenants.refit", tenant=owner, floor_us=plan.floor_us, is_fixed=plan.is_fixed)
-            writing.tell(Event(PLAN_CHANGED, owner, actor=actor, data={"plan": plan.name, "connections": len(fitted)}))
-            return len(fitted)
+            rows = writing.run("tenants.refit", tenant=owner, floor_us=plan.floor_us, is_fixed=plan.is_fixed)
+            writing.record(Event(PLAN_CHANGED, owner, actor=actor, data={"plan": plan.name, "connections": len(rows)}))
+            return len(rows)
 
         return self._tables.transact(work)
 
@@ -109,7 +109,7 @@ class Connections:
                 )
                 raise Conflict(message, hint=f"See those of the tenant with: haulwright sync list --tenant {tenant}")
             data = {"connector_id": new.connector_id, "external_account_id": new.external_account_id}
-            writing.tell(Event(CONNECTION_ADDED, tenant, actor=actor, data=data))
+            writing.record(Event(CONNECTION_ADDED, tenant, actor=actor, data=data))
 
         self._tables.transact(work)
         return self.get(tenant, new.connector_id)
@@ -121,7 +121,7 @@ class Connections:
             if not writing.run("connections.enable", tenant=tenant, connector_id=connector_id, enabled=enabled):
                 raise _unknown(connector_id)
             data = {"connector_id": connector_id, "enabled": enabled}
-            writing.tell(Event(CONNECTION_CHANGED, tenant, actor=actor, data=data))
+            writing.record(Event(CONNECTION_CHANGED, tenant, actor=actor, data=data))
 
         self._tables.transact(work)
         return self.get(tenant, connector_id)
@@ -130,27 +130,27 @@ class Connections:
         """Forget a connection, and return the job of a sync that is still to be cancelled. Its past stays."""
 
         def work(writing: Writing) -> str | None:
-            named = {"tenant": tenant, "connector_id": connector_id}
-            gone = writing.run("connections.remove", **named)
-            if not gone:
+            key = {"tenant": tenant, "connector_id": connector_id}
+            rows = writing.run("connections.remove", **key)
+            if not rows:
                 raise _unknown(connector_id)
-            active = writing.run("connections.active", **named, task=task)
+            active = writing.run("connections.active", **key, task=task)
             job_id = str(active[0][0]) if active else None
             if job_id is not None and not cancel:
                 hint = "Wait until it is over, or cancel it as well: --cancel."
                 raise ActiveJobExists(connector_id, job_id, hint=hint)
-            data = {"connector_id": connector_id, "external_account_id": gone[0][0], "cancelled": job_id}
-            writing.tell(Event(CONNECTION_REMOVED, tenant, actor=actor, data=data))
+            data = {"connector_id": connector_id, "external_account_id": rows[0][0], "cancelled": job_id}
+            writing.record(Event(CONNECTION_REMOVED, tenant, actor=actor, data=data))
             return job_id
 
         return self._tables.transact(work)
 
     def get(self, tenant: str, connector_id: str) -> SyncConnection:
         """One connection. That of another tenant looks exactly like an absent one."""
-        found = self.find(tenant, connector_id)
-        if found is None:
+        connection = self.find(tenant, connector_id)
+        if connection is None:
             raise _unknown(connector_id)
-        return found
+        return connection
 
     def find(self, tenant: str, connector_id: str) -> SyncConnection | None:
         """One connection, or None."""
@@ -177,7 +177,7 @@ class Connections:
         account = check_name("external account", new.external_account_id)
         if len(account) > LONGEST_ACCOUNT_CHARS:
             raise InvalidValue("external account", account, f"has more than {LONGEST_ACCOUNT_CHARS} characters")
-        if not self._lines.knows(check_credential(new.credential)):
+        if not self._clients.knows(check_credential(new.credential)):
             hint = "Set AIRBYTE_CLIENT_ID and AIRBYTE_CLIENT_SECRET, or AIRBYTE_API_TOKEN"
             ending = "." if new.credential == SHARED else f", each with _{new.credential.upper().replace('-', '_')}."
             raise InvalidValue("credential", new.credential, "is not known here", hint=hint + ending)

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, Final
 
+from haulwright import Principal
 from haulwright.application.scenario import Act, Check, Reached
 from haulwright.apps.syncs.application import Syncs
 from haulwright.apps.syncs.connections import NewConnection
-from haulwright.operations.principal import Principal
 from haulwright.sandbox import Sandbox
 
 SYNC_SECONDS: Final = 3
@@ -42,8 +42,8 @@ class SyncsAct(Act):
         syncs = Syncs.on(self.world.app)
         who = self.world.principal
         syncs.set_plan(Principal.admin("demo").for_tenant(tenant), "enterprise")
-        known = sandbox.airbyte.connections.values()
-        self._active = [connection for connection in known if connection.status == "active"]
+        connections = sandbox.airbyte.connections.values()
+        self._active = [connection for connection in connections if connection.status == "active"]
         self._jobs = []
         for connection in self._active:
             name = connection.name.lower().replace(" ", "-")
@@ -56,11 +56,11 @@ class SyncsAct(Act):
 
     def checks(self) -> list[Check]:
         """Every sync succeeded, and Airbyte ran one for each connection."""
-        good, wanted = self.world.succeeded(self._jobs), len(self._jobs)
+        good, total = self.world.succeeded(self._jobs), len(self._jobs)
         runs = [len(self.world.sandbox.airbyte.jobs(connection.id)) for connection in self._active]
         return [
-            Check("syncs: connections synced", f"{good} of {wanted}", good == wanted),
-            Check("syncs: runs at Airbyte, one for each", str(sum(runs)), runs == [1] * wanted),
+            Check("syncs: connections synced", f"{good} of {total}", good == total),
+            Check("syncs: runs at Airbyte, one for each", str(sum(runs)), runs == [1] * total),
         ]
 
     def commands(self) -> list[str]:

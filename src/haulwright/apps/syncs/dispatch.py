@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from haulwright.application.tables import Writing
+from haulwright import Context, Tx
+from haulwright.application import Writing
 from haulwright.apps.syncs.errors import ActiveJobExists, TooSoon
-from haulwright.client.context import Context
-from haulwright.client.transaction import Tx
 from haulwright.clock import SECOND
 from haulwright.engine.durations import spell
 from haulwright.engine.job import Enqueued
@@ -16,12 +15,10 @@ from haulwright.errors import DuplicateMismatch, Forbidden, InvalidValue
 from haulwright.stores.books import book
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables
+    from haulwright import Haulwright, Principal, Task
+    from haulwright.application import Tables
     from haulwright.apps.syncs.connections import Connections, SyncConnection
     from haulwright.apps.syncs.poll import Polls
-    from haulwright.client.app import Haulwright
-    from haulwright.client.task import Task
-    from haulwright.operations.principal import Principal
     from haulwright.stores.connection import Connection as DatabaseConnection
 
 PACKAGE: Final = "haulwright.apps.syncs"
@@ -52,13 +49,13 @@ class Dispatch:
         """Enqueue what is due, a page for each transaction, and return how many syncs that are."""
         ctx.commit("polls", self._watch)
         ctx.commit("prune", self._prune)
-        dispatched = 0
+        total = 0
         for number in range(MOST_PAGES):
             count = ctx.commit(f"page:{number}", self._page)
-            dispatched += count
+            total += count
             if count < PAGE:
                 break
-        return dispatched
+        return total
 
     def by_hand(
         self,
@@ -75,44 +72,45 @@ class Dispatch:
         """
         if principal.tenant is None:
             raise Forbidden("A sync is dispatched for one tenant.", hint="Act as that tenant, or as support for it.")
-        found = self._connections.get(principal.tenant, connector_id)
-        self._check(found, principal, external_account_id)
+        sync_connection = self._connections.get(principal.tenant, connector_id)
+        self._check(sync_connection, principal, external_account_id)
         try:
-            job = self._enqueue(found, correlation_id, connection)
+            job = self._enqueue(sync_connection, correlation_id, connection)
         except DuplicateMismatch as twin:
             raise ActiveJobExists(connector_id, twin.job_id) from None
         if not job.created:
             raise ActiveJobExists(connector_id, job.id)
         return job.id
 
-    def _enqueue(self, found: SyncConnection, correlation_id: str | None, connection: Any) -> Enqueued:
+    def _enqueue(self, sync_connection: SyncConnection, correlation_id: str | None, connection: Any) -> Enqueued:
         """Write the job and when the connection is due again, together: in the caller's transaction or in our own."""
-        task = self._sync.using(tenant=found.tenant, correlation_id=correlation_id)
-        call = task.call(found.connector_id, found.external_account_id)
+        task = self._sync.using(tenant=sync_connection.tenant, correlation_id=correlation_id)
+        call = task.call(sync_connection.connector_id, sync_connection.external_account_id)
         store = self._app.store_on(connection)
 
         def work(on: DatabaseConnection) -> Enqueued:
             writing = Writing(on, store, partial(book, PACKAGE, on.dialect))
             (job,) = writing.enqueue(call)
             if job.created:
-                self._put_off(writing, [{"tenant": found.tenant, "connector_id": found.connector_id}])
+                key = {"tenant": sync_connection.tenant, "connector_id": sync_connection.connector_id}
+                self._put_off(writing, [key])
             return job
 
         return store.database.transact(work)
 
-    def _check(self, found: SyncConnection, principal: Principal, external_account_id: str | None) -> None:
-        if external_account_id not in {None, found.external_account_id}:
-            why = f"is not the account of the connection {found.connector_id}"
+    def _check(self, connection: SyncConnection, principal: Principal, external_account_id: str | None) -> None:
+        if external_account_id not in {None, connection.external_account_id}:
+            why = f"is not the account of the connection {connection.connector_id}"
             raise InvalidValue("external account", external_account_id, why)
-        if not found.enabled:
-            hint = f"Enable it with: haulwright sync enable {found.connector_id} --tenant {found.tenant}"
-            raise InvalidValue("connection", found.connector_id, "is disabled", hint=hint)
-        if principal.kind in {"support", "admin"} or found.triggered_at is None:
+        if not connection.enabled:
+            hint = f"Enable it with: haulwright sync enable {connection.connector_id} --tenant {connection.tenant}"
+            raise InvalidValue("connection", connection.connector_id, "is disabled", hint=hint)
+        if principal.kind in {"support", "admin"} or connection.triggered_at is None:
             return
-        plan = self._connections.plan(found.tenant)
-        left = found.triggered_at + plan.floor_us - self._app.store.now()
-        if left > 0:
-            raise TooSoon(found.connector_id, plan.name, spell(-(-left // SECOND)))
+        plan = self._connections.plan(connection.tenant)
+        wait_us = connection.triggered_at + plan.floor_us - self._app.store.now()
+        if wait_us > 0:
+            raise TooSoon(connection.connector_id, plan.name, spell(-(-wait_us // SECOND)))
 
     def _page(self, tx: Tx) -> int:
         """Enqueue some that are due."""
@@ -124,9 +122,9 @@ class Dispatch:
             self._put_off(writing, [{"tenant": row[0], "connector_id": row[1]} for row in due])
         return len(due)
 
-    def _put_off(self, writing: Writing, named: list[dict[str, str]]) -> None:
+    def _put_off(self, writing: Writing, keys: list[dict[str, str]]) -> None:
         """Each is due again one interval later."""
-        writing.each("connections.dispatched", named, late_us=LATE_US)
+        writing.each("connections.dispatched", keys, late_us=LATE_US)
 
     def _watch(self, tx: Tx) -> int:
         """See to it that every workspace with runs under way is polled, whatever became of its poll."""

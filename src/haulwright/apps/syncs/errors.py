@@ -18,7 +18,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from haulwright.errors import AuthFailed, Conflict, Permanent, Retryable, RunError, Throttled
+from haulwright import AuthFailed, Permanent, Retryable, Throttled
+from haulwright.errors import Conflict, RunError
 from haulwright.sources.airbyte import error_class
 from haulwright.sources.http import OutcomeUnknown
 

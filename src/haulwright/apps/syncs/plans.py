@@ -23,18 +23,19 @@ class Plan:
     is_fixed: bool = False
     """Nobody chooses another."""
 
-    def cadence_us(self, asked: Duration | None) -> int | None:
+    def cadence_us(self, cadence: Duration | None) -> int | None:
         """The cadence that was asked for, in microseconds; refused where the plan does not allow it."""
-        if asked is None:
+        if cadence is None:
             return None
-        length = us(asked, what="cadence", maximum=LONGEST_CADENCE_SECONDS)
+        length = us(cadence, what="cadence", maximum=LONGEST_CADENCE_SECONDS)
         floor = spell(self.floor_us / SECOND)
         if self.is_fixed and length != self.floor_us:
             hint = f"Leave the cadence out, or take another plan: {', '.join(PLANS)}."
-            raise InvalidValue("cadence", asked, f"cannot be chosen on the plan {self.name}: it is {floor}", hint=hint)
+            why = f"cannot be chosen on the plan {self.name}: it is {floor}"
+            raise InvalidValue("cadence", cadence, why, hint=hint)
         if length < self.floor_us:
             hint = f"Choose {floor} or more, or take another plan."
-            raise InvalidValue("cadence", asked, f"is shorter than the {floor} of the plan {self.name}", hint=hint)
+            raise InvalidValue("cadence", cadence, f"is shorter than the {floor} of the plan {self.name}", hint=hint)
         return length
 
     def interval_us(self, cadence_us: int | None) -> int:

@@ -10,7 +10,7 @@ from haulwright.clock import Instant
 from haulwright.sources.airbyte import SUCCEEDED
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables, Writing
+    from haulwright.application import Tables, Writing
     from haulwright.apps.syncs.connections import SyncConnection
     from haulwright.engine.job import Lease
     from haulwright.sources.airbyte import SyncJob
@@ -115,10 +115,10 @@ class Runs:
 
 def begin(writing: Writing, lease: Lease, connection: SyncConnection, number: int, started: Started) -> None:
     """Write down what a trigger started, and that the connection was triggered."""
-    named = {"tenant": connection.tenant, "connector_id": connection.connector_id}
+    key = {"tenant": connection.tenant, "connector_id": connection.connector_id}
     writing.run(
         "runs.begin",
-        **named,
+        **key,
         job_key=lease.job_key,
         round=number,
         job_id=lease.id,
@@ -128,10 +128,10 @@ def begin(writing: Writing, lease: Lease, connection: SyncConnection, number: in
         status=started.status,
         adopted=started.adopted,
     )
-    writing.run("connections.triggered", **named, run_id=started.run_id)
+    writing.run("connections.triggered", **key, run_id=started.run_id)
 
 
-def saw(writing: Writing, seen: Iterable[tuple[SyncRun | Watched, SyncJob]]) -> None:
+def saw(writing: Writing, states: Iterable[tuple[SyncRun | Watched, SyncJob]]) -> None:
     """Write down how runs stand at Airbyte."""
     rows = [
         {
@@ -142,7 +142,7 @@ def saw(writing: Writing, seen: Iterable[tuple[SyncRun | Watched, SyncJob]]) -> 
             "duration_seconds": job.duration_seconds,
             "is_over": job.is_terminal,
         }
-        for run, job in seen
+        for run, job in states
     ]
     writing.each("runs.saw", rows)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from haulwright.application.settings import ApplicationSettings, setting
+from haulwright.application import ApplicationSettings, setting
 from haulwright.engine.durations import rate, seconds
 
 

@@ -8,7 +8,7 @@ from haulwright.engine.ids import is_id
 from haulwright.errors import NotFound
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables
+    from haulwright.application import Tables
 
 MOST_ROWS: Final = 100
 
@@ -50,18 +50,18 @@ class Stats:
 
     def job(self, tenant: str, job_id: str) -> dict[str, Any]:
         """One sync. That of another tenant looks exactly like an absent one."""
-        asked = {"tenant": tenant, "connector_id": None, "status": None, "id": job_id, "limit": 1}
-        found = self._jobs(**asked) if is_id(job_id) else []
-        if not found:
+        params = {"tenant": tenant, "connector_id": None, "status": None, "id": job_id, "limit": 1}
+        jobs = self._jobs(**params) if is_id(job_id) else []
+        if not jobs:
             raise NotFound("sync", job_id)
-        return found[0]
+        return jobs[0]
 
-    def _jobs(self, **asked: Any) -> list[dict[str, Any]]:
-        return [dict(zip(_COLUMNS["jobs"], row, strict=True)) for row in self._tables.read("stats.jobs", **asked)]
+    def _jobs(self, **params: Any) -> list[dict[str, Any]]:
+        return [dict(zip(_COLUMNS["jobs"], row, strict=True)) for row in self._tables.read("stats.jobs", **params)]
 
-    def _ask(self, name: str, **asked: Any) -> list[dict[str, Any]]:
+    def _ask(self, name: str, **params: Any) -> list[dict[str, Any]]:
         limit = {} if name == "states" else {"limit": MOST_ROWS}
-        rows = self._tables.read(f"stats.{name}", **asked, **limit)
+        rows = self._tables.read(f"stats.{name}", **params, **limit)
         return [dict(zip(_COLUMNS[name], map(_plain, row), strict=True)) for row in rows]
 
 

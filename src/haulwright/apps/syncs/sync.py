@@ -7,21 +7,19 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from haulwright import AuthFailed, Cancelled, Context, Permanent, Skip, Snooze, Throttled, Tx
 from haulwright.apps.syncs import runs as books
 from haulwright.apps.syncs.errors import TIMEOUT, SyncFailed, nothing_began
 from haulwright.apps.syncs.runs import Started, SyncResult, SyncRun
-from haulwright.client.context import Context
-from haulwright.client.transaction import Tx
 from haulwright.clock import SECOND
-from haulwright.engine.outcome import Skip, Snooze
-from haulwright.errors import AuthFailed, Cancelled, Permanent, RunError, Throttled
+from haulwright.errors import RunError
 from haulwright.events import Event
 from haulwright.sources.airbyte import TERMINAL, Airbyte
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables
+    from haulwright.application import Tables
+    from haulwright.apps.syncs.airbyte_clients import AirbyteClients
     from haulwright.apps.syncs.connections import Connections, SyncConnection
-    from haulwright.apps.syncs.lines import Lines
     from haulwright.apps.syncs.poll import Polls
     from haulwright.apps.syncs.runs import Runs
 
@@ -33,11 +31,13 @@ LOOK_AGAIN_SECONDS: Final = 3_600.0
 class Sync:
     """The task `syncs.sync`."""
 
-    def __init__(self, tables: Tables, connections: Connections, runs: Runs, lines: Lines, polls: Polls) -> None:
+    def __init__(
+        self, tables: Tables, connections: Connections, runs: Runs, clients: AirbyteClients, polls: Polls
+    ) -> None:
         self._tables = tables
         self._connections = connections
         self._runs = runs
-        self._lines = lines
+        self._clients = clients
         self._polls = polls
 
     async def run(self, ctx: Context, connector_id: str, external_account_id: str) -> SyncResult | Snooze | Skip:
@@ -60,12 +60,12 @@ class Sync:
         """Trigger the sync through the gates, and have it polled."""
         await self._keep_apart(ctx, connection)
         async with (
-            self._lines.to(connection.credential).open() as airbyte,
-            self._lines.account(connection.external_account_id).aenter(),
+            self._clients.of(connection.credential).open() as airbyte,
+            self._clients.account(connection.external_account_id).aenter(),
         ):
             started = await self._trigger(ctx, airbyte, connection, number)
         await ctx.acommit(f"begun:{number}", self._write_begun, ctx, connection, number, started)
-        wait = min(LOOK_AGAIN_SECONDS, self._lines.limits.longest_seconds)
+        wait = min(LOOK_AGAIN_SECONDS, self._clients.limits.longest_seconds)
         return Snooze(0 if started.status in TERMINAL else wait, _gate(started.run_id))
 
     async def _keep_apart(self, ctx: Context, connection: SyncConnection) -> None:
@@ -73,10 +73,10 @@ class Sync:
         if connection.triggered_at is None:
             return
         now = await asyncio.to_thread(ctx.store.now)
-        left = connection.triggered_at / SECOND + self._lines.limits.min_interval_seconds - now / SECOND
-        if left > 0:
+        wait_seconds = connection.triggered_at / SECOND + self._clients.limits.min_interval_seconds - now / SECOND
+        if wait_seconds > 0:
             message = f"The connection {connection.connector_id} was triggered a moment ago."
-            raise Throttled(message, after=left, gate=f"spacing:{connection.connector_id}")
+            raise Throttled(message, after=wait_seconds, gate=f"spacing:{connection.connector_id}")
 
     async def _trigger(self, ctx: Context, airbyte: Airbyte, connection: SyncConnection, number: int) -> Started:
         """Start the sync once, whatever becomes of the request. A refusal is recorded too: nobody need look for it.
@@ -84,7 +84,7 @@ class Sync:
         Just before the request the newest run that is over is recorded: only a newer one can be what it began.
         """
         look = partial(ctx.aeffect, "look", _newest_id, airbyte, connection.airbyte_id, key=f"look:{number}")
-        refused: list[RunError] = []
+        refusals: list[RunError] = []
 
         async def start() -> Started:
             after: int = await look(verify=lambda _: False)  # anew: what ended since the last try is not ours
@@ -93,7 +93,7 @@ class Sync:
             except RunError as error:
                 if not nothing_began(error):
                     raise
-                refused.append(error)
+                refusals.append(error)
                 return Started(None)
             return Started(job.id, job.status, job.adopted)
 
@@ -102,10 +102,10 @@ class Sync:
             return Started(job.id, job.status, adopted=True) if job else None
 
         started = await ctx.aeffect(
-            "trigger", start, key=f"trigger:{number}", recover=recover, verify=lambda known: known.run_id is not None
+            "trigger", start, key=f"trigger:{number}", recover=recover, verify=lambda last: last.run_id is not None
         )
-        if refused:
-            raise refused[0]
+        if refusals:
+            raise refusals[0]
         return started
 
     def _write_begun(self, tx: Tx, ctx: Context, connection: SyncConnection, number: int, started: Started) -> None:
@@ -119,13 +119,15 @@ class Sync:
             "adopted": started.adopted,
         }
         lease = ctx.job
-        writing.tell(Event(REMOTE_STARTED, lease.tenant, lease.id, lease.attempts, lease.fence, ctx.worker, data=data))
+        writing.record(
+            Event(REMOTE_STARTED, lease.tenant, lease.id, lease.attempts, lease.fence, ctx.worker, data=data)
+        )
 
     async def _look(self, ctx: Context, run: SyncRun) -> SyncRun:
         """Ask Airbyte how the run stands; one that takes too long is stopped."""
         is_overdue = await self._left_seconds(ctx, run) <= 0
         try:
-            async with self._lines.to(run.credential).open() as airbyte:
+            async with self._clients.of(run.credential).open() as airbyte:
                 if is_overdue:
                     job = await ctx.aeffect("stop", airbyte.acancel, run.run_id)
                 else:
@@ -160,7 +162,7 @@ class Sync:
     async def _left_seconds(self, ctx: Context, run: SyncRun) -> float:
         """How long the run may still take."""
         age = await asyncio.to_thread(ctx.store.now) - run.started_at
-        return self._lines.limits.longest_seconds - age / SECOND
+        return self._clients.limits.longest_seconds - age / SECOND
 
     async def _end(self, ctx: Context, run: SyncRun) -> SyncResult:
         """Settle a run that has ended, and with it the job or this attempt."""

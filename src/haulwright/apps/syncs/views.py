@@ -24,50 +24,50 @@ STAT_HEADERS = {
 }
 
 
-def connection_document(one: SyncConnection) -> dict[str, Any]:
+def connection_document(connection: SyncConnection) -> dict[str, Any]:
     """A connection."""
     return {
-        "tenant_id": one.tenant,
-        "connector_id": one.connector_id,
-        "airbyte_connection_id": one.airbyte_id,
-        "workspace_id": one.workspace_id,
-        "external_account_id": one.external_account_id,
-        "credential": one.credential,
-        "cadence_seconds": None if one.cadence_us is None else one.cadence_us / SECOND,
-        "interval_seconds": one.interval_us / SECOND,
-        "enabled": one.enabled,
-        "due_at": iso(one.due_at),
-        "triggered_at": iso(one.triggered_at),
-        "synced_at": iso(one.synced_at),
-        "last_run_id": None if one.last_run_id is None else str(one.last_run_id),
+        "tenant_id": connection.tenant,
+        "connector_id": connection.connector_id,
+        "airbyte_connection_id": connection.airbyte_id,
+        "workspace_id": connection.workspace_id,
+        "external_account_id": connection.external_account_id,
+        "credential": connection.credential,
+        "cadence_seconds": None if connection.cadence_us is None else connection.cadence_us / SECOND,
+        "interval_seconds": connection.interval_us / SECOND,
+        "enabled": connection.enabled,
+        "due_at": iso(connection.due_at),
+        "triggered_at": iso(connection.triggered_at),
+        "synced_at": iso(connection.synced_at),
+        "last_run_id": None if connection.last_run_id is None else str(connection.last_run_id),
     }
 
 
-def connection_row(out: Out, one: SyncConnection, now: Instant) -> tuple[object, ...]:
+def connection_row(out: Out, connection: SyncConnection, now: Instant) -> tuple[object, ...]:
     """A connection as a line of a table."""
     return (
-        one.tenant,
-        one.connector_id,
-        one.external_account_id,
-        spell(one.interval_us / SECOND),
-        "yes" if one.enabled else "no",
-        out.when(one.due_at, now),
-        out.when(one.synced_at, now),
-        one.credential,
+        connection.tenant,
+        connection.connector_id,
+        connection.external_account_id,
+        spell(connection.interval_us / SECOND),
+        "yes" if connection.enabled else "no",
+        out.when(connection.due_at, now),
+        out.when(connection.synced_at, now),
+        connection.credential,
     )
 
 
-def job_row(one: dict[str, Any]) -> tuple[object, ...]:
+def job_row(job: dict[str, Any]) -> tuple[object, ...]:
     """A sync as a line of a table."""
-    error = " ".join((one["error_message"] or "").split())
+    error = " ".join((job["error_message"] or "").split())
     cells = (
-        one["job_id"],
-        one["connector_id"],
-        one["status"],
-        one["retry_count"],
-        one["run_id"],
-        one["records_synced"],
-        one["duration_seconds"],
+        job["job_id"],
+        job["connector_id"],
+        job["status"],
+        job["retry_count"],
+        job["run_id"],
+        job["records_synced"],
+        job["duration_seconds"],
         error[:ERROR_CHARS],
     )
     return tuple("" if cell is None else cell for cell in cells)

@@ -12,7 +12,7 @@ from haulwright.engine.lease import gate_wait_us
 from haulwright.engine.source import ASK_AGAIN_SECONDS, SourceState, gate_name, gate_names
 from haulwright.stores.books import book
 from haulwright.stores.connection import Connection, Database, first
-from haulwright.stores.permits import Permits
+from haulwright.stores.waiters import Waiters
 
 FIRST_ID = "00000000-0000-0000-0000-000000000000"
 PERMIT_WAIT_FACTOR = 10
@@ -23,9 +23,9 @@ MOST_WOKEN = 10_000
 class SourceWaiters:
     """The jobs that wait for a source."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, waiters: Waiters) -> None:
         self._db = database
-        self._permits = Permits(database)
+        self._waiters = waiters
         self._book = book("haulwright.stores", database.dialect, "sources")
         self._jobs = book("haulwright.stores", database.dialect, "jobs")
 
@@ -57,7 +57,7 @@ class SourceWaiters:
 
     def wake(self, connection: Connection, key: str, permits: int) -> int:
         """Make the oldest waiters for a permit due at once, one for each that is free, and notify workers."""
-        woken = self._permits.wake(connection, gate_name(key, "permits"), permits)
+        woken = self._waiters.wake_on(connection, gate_name(key, "permits"), permits)
         if woken:
             self._notify(connection)
         return woken

@@ -13,7 +13,7 @@ from haulwright.sources.http import Limits, Policy, Secret
 from haulwright.sources.http.shared_client import SharedClient
 
 if TYPE_CHECKING:
-    from haulwright.client.app import Haulwright
+    from haulwright import Haulwright
 
 SOURCE: Final = "apify"
 REQUESTS_AT_ONCE: Final = 32

@@ -10,7 +10,7 @@ from haulwright.apps.brands.rows import BrandConnection, CompileRun, PaidRun
 from haulwright.clock import Instant
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables
+    from haulwright.application import Tables
 
 
 @dataclass(frozen=True, slots=True)

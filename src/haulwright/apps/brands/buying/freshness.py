@@ -30,9 +30,9 @@ def freshness(
     if newest is None:
         return Freshness(True, NOTHING_YET)  # noqa: FBT003 - the fact that is asked for
     age, limit = newest.age_hours(now), fresh_seconds / 3600
-    shown = f"{age:.1f}h old, TTL={limit:g}h"
+    age_text = f"{age:.1f}h old, TTL={limit:g}h"
     if forced_at is not None and (newest.started_at or newest.requested_at) < forced_at:
-        return Freshness(True, f"A refresh was forced (the cached run is {shown})", newest, age)  # noqa: FBT003 - as above
+        return Freshness(True, f"A refresh was forced (the cached run is {age_text})", newest, age)  # noqa: FBT003 - as above
     if age > limit:
-        return Freshness(True, f"Cached run is stale ({shown})", newest, age)  # noqa: FBT003 - as above
-    return Freshness(False, f"Cached run is fresh ({shown})", newest, age)  # noqa: FBT003 - as above
+        return Freshness(True, f"Cached run is stale ({age_text})", newest, age)  # noqa: FBT003 - as above
+    return Freshness(False, f"Cached run is fresh ({age_text})", newest, age)  # noqa: FBT003 - as above

@@ -10,22 +10,20 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from haulwright import Cancelled, Context, Permanent, Retryable, Snooze, Throttled, Tx
 from haulwright.apps.brands.buying.connection_state import ConnectionState
 from haulwright.apps.brands.buying.order import order_of
 from haulwright.apps.brands.buying.write_off import stop_run, write_off
 from haulwright.apps.brands.platforms.capabilities import Capability
 from haulwright.apps.brands.records import RUN_ENDED, RUN_FETCHED, lock_brand, record_run_event, record_start
 from haulwright.apps.brands.rows import PaidRun
-from haulwright.client.context import Context
-from haulwright.client.transaction import Tx
 from haulwright.clock import SECOND
 from haulwright.engine.ids import new_id
-from haulwright.engine.outcome import Snooze
-from haulwright.errors import Cancelled, Permanent, Retryable, RunError, Throttled
+from haulwright.errors import RunError
 from haulwright.sources.apify import ActorRun, Apify, Order, input_hash
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables, Writing
+    from haulwright.application import Tables, Writing
     from haulwright.apps.brands.buying.account import ApifyAccount
     from haulwright.apps.brands.jobs import BrandJobs
     from haulwright.apps.brands.settings import BrandSettings
@@ -95,12 +93,12 @@ class RunPurchase:
 
     def _order(self, tx: Tx, state: ConnectionState, capability: Capability, job_id: str) -> PaidRun:
         """Write a run down before anything is sent, or take over the one that a dead job left."""
-        writing, connection, left = self._tables.on(tx), state.connection, state.unfinished
+        writing, connection, orphan = self._tables.on(tx), state.connection, state.unfinished
         lock_brand(writing, connection.tenant, connection.brand_id)
-        if left is not None and state.can_adopt(left, self._settings.fresh_seconds):
-            return self._take_over(writing, left, job_id)
-        if left is not None:
-            self.abandon(tx, left, TOO_OLD)
+        if orphan is not None and state.can_adopt(orphan, self._settings.fresh_seconds):
+            return self._take_over(writing, orphan, job_id)
+        if orphan is not None:
+            self.abandon(tx, orphan, TOO_OLD)
         cap = capability.cap_of(connection.settings)
         actor_input = capability.build_input(connection.identifier, cap)
         key = {"tenant": connection.tenant, "id": new_id()}
@@ -111,11 +109,11 @@ class RunPurchase:
         )  # fmt: skip
         return PaidRun.of(writing.run("runs.get", **key)[0])
 
-    def _take_over(self, writing: Writing, left: PaidRun, job_id: str) -> PaidRun:
+    def _take_over(self, writing: Writing, orphan: PaidRun, job_id: str) -> PaidRun:
         """Another job's run as our own, unless somebody was quicker."""
-        if not writing.run("runs.take_over", tenant=left.tenant, id=left.id, job_id=job_id):
+        if not writing.run("runs.take_over", tenant=orphan.tenant, id=orphan.id, job_id=job_id):
             raise Throttled("Another job has just taken the run over.", after=self._settings.poll_interval_seconds)
-        return replace(left, job_id=job_id, taken_over=True)
+        return replace(orphan, job_id=job_id, taken_over=True)
 
     async def _start(self, ctx: Context, apify: Apify, run: PaidRun) -> PaidRun:
         """Start the run or adopt it: paid for once, whatever happened before."""

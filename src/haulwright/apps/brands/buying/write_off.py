@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from haulwright.apps.brands.records import RUN_ENDED, record_run_event
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Writing
+    from haulwright.application import Writing
     from haulwright.apps.brands.jobs import BrandJobs
     from haulwright.apps.brands.rows import PaidRun
 

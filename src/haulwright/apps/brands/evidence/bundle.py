@@ -108,23 +108,23 @@ def _line(items: Sequence[EvidenceItem], cap: int) -> list[Chosen]:
     """The items of one kind up to its cap, taken in turn from the two orders."""
     newest = sorted(items, key=lambda item: (-(item.published_at or 0), item.id))
     liked = sorted(items, key=lambda item: (-reactions(item), item.id))
-    taken: dict[str, Chosen] = {}
+    picks: dict[str, Chosen] = {}
     for place, (new, moving) in enumerate(zip(newest, liked, strict=True), 1):
         for order, item in (("newest", new), ("most reactions", moving)):
-            if len(taken) < cap:
-                taken.setdefault(item.id, Chosen(item, order, place))
-    return list(taken.values())
+            if len(picks) < cap:
+                picks.setdefault(item.id, Chosen(item, order, place))
+    return list(picks.values())
 
 
 def _criteria(
     kinds: Mapping[str, Sequence[EvidenceItem]], chosen: Sequence[Chosen], caps: BundleCaps
 ) -> dict[str, Any]:
-    taken = [each.item.kind for each in chosen]
+    picked_kinds = [each.item.kind for each in chosen]
     return {
         "orders": ["newest", "most reactions"],
         "caps": {"per_kind": caps.per_kind, "of_kind": dict(caps.of_kind), "in_all": caps.in_all},
         "kinds": {
-            kind: {"found": len(kinds[kind]), "taken": taken.count(kind), "cap": caps.for_kind(kind)}
+            kind: {"found": len(kinds[kind]), "taken": picked_kinds.count(kind), "cap": caps.for_kind(kind)}
             for kind in sorted(kinds)
         },
     }

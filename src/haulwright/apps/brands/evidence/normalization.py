@@ -11,16 +11,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from haulwright import Permanent
 from haulwright.apps.brands.platforms.shapes import SHAPES, Normalized, Unfit
 from haulwright.apps.brands.platforms.shapes.item import links_in, require_content
 from haulwright.apps.brands.records import RUN_NORMALIZED, record_run_event
 from haulwright.apps.brands.rows import PaidRun
 from haulwright.engine.ids import new_id
 from haulwright.engine.payload import clip
-from haulwright.errors import Permanent
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Writing
+    from haulwright.application import Writing
     from haulwright.apps.brands.platforms.capabilities import Capability
     from haulwright.stores.connection import Row
 
@@ -137,12 +137,12 @@ def _usable(size: int, text: str | None) -> Mapping[str, Any]:
 
 def _once(good: Sequence[tuple[int, Normalized]], platform: str) -> list[tuple[list[int], str, Normalized]]:
     """Each thing once, as it was last given, with all raw items that it was seen in."""
-    seen: dict[str, tuple[list[int], str, Normalized]] = {}
+    by_key: dict[str, tuple[list[int], str, Normalized]] = {}
     for index, item in good:
         key = (item.canonical_url if platform == "web" else item.external_id) or ""
-        places = [*seen[key][0], index] if key in seen else [index]
-        seen[key] = (places, key, item)
-    return list(seen.values())
+        places = [*by_key[key][0], index] if key in by_key else [index]
+        by_key[key] = (places, key, item)
+    return list(by_key.values())
 
 
 def _upsert(

@@ -12,8 +12,8 @@ from haulwright.sources.http import Limits, Policy, Secret
 from haulwright.sources.http.shared_client import SharedClient
 
 if TYPE_CHECKING:
+    from haulwright import Haulwright
     from haulwright.apps.brands.snapshot.compilers import Compiler
-    from haulwright.client.app import Haulwright
 
 SOURCE: Final = "brands.model"
 CALLS_AT_ONCE: Final = 4

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Final
 
+from haulwright import AuthFailed, Permanent, Retryable
 from haulwright.apps.brands.json_schema import check, listed
 from haulwright.apps.brands.model.prompts import (
     STATEMENT_BYTES,
@@ -17,7 +18,7 @@ from haulwright.apps.brands.model.prompts import (
 )
 from haulwright.apps.brands.snapshot.draft import CompileOrder, SnapshotDraft, Statement, Usage
 from haulwright.engine.payload import clip
-from haulwright.errors import AuthFailed, InvalidPayload, InvalidValue, Permanent, Retryable
+from haulwright.errors import InvalidPayload, InvalidValue
 from haulwright.sources.http import Http, Limits, Reply, Secret
 
 BASE_URL: Final = "https://api.openai.com/v1"
@@ -95,31 +96,31 @@ class OpenAICompiler:
         """A draft by the model of the order; refused before anything is paid where it could pass a cap."""
         if order.model is None:
             raise InvalidValue("model", order.model, "names no model to ask")
-        sent = question(order, most_tokens=self._caps.prompt_tokens)
-        self._require_affordable(sent)
-        return self._draft(order, sent, await self._ask(order, sent))
+        prompt = question(order, most_tokens=self._caps.prompt_tokens)
+        self._require_affordable(prompt)
+        return self._draft(order, prompt, await self._ask(order, prompt))
 
-    def _require_affordable(self, sent: Question) -> None:
-        worst = self._price.of(sent.tokens, self._caps.completion_tokens) if self._price else 0.0
+    def _require_affordable(self, prompt: Question) -> None:
+        worst = self._price.of(prompt.tokens, self._caps.completion_tokens) if self._price else 0.0
         if worst > self._caps.usd:
             message = f"The draft could cost {worst:.4f} USD, and {self._caps.usd:.4f} is the most that it may."
             raise Permanent(message, hint="Raise the cap, or lower the tokens that a draft may take.")
 
-    async def _ask(self, order: CompileOrder, sent: Question) -> dict[str, Any]:
+    async def _ask(self, order: CompileOrder, prompt: Question) -> dict[str, Any]:
         """The model's reply, checked as far as its envelope goes."""
         url, headers = f"{self._base_url}/chat/completions", {"Authorization": f"Bearer {self._key.reveal()}"}
         limits = Limits(read=self.longest_seconds, total=self.longest_seconds)
-        reply = await self._http.apost(url, json=self._body(order, sent), headers=headers, limits=limits)
+        reply = await self._http.apost(url, json=self._body(order, prompt), headers=headers, limits=limits)
         self._require_success(reply)
         envelope = reply.json()
         _require_fit(envelope, _REPLY, "reply")
         return dict(envelope)
 
-    def _body(self, order: CompileOrder, sent: Question) -> dict[str, Any]:
-        schema = answer_schema(sent.labels, questions_of(order))
+    def _body(self, order: CompileOrder, prompt: Question) -> dict[str, Any]:
+        schema = answer_schema(prompt.labels, questions_of(order))
         return {
             "model": order.model,
-            "messages": sent.messages,
+            "messages": prompt.messages,
             "max_completion_tokens": self._caps.completion_tokens,
             "temperature": 0,
             "response_format": {
@@ -137,21 +138,21 @@ class OpenAICompiler:
             error.credential, error.shared = self._credential, self._shared
             raise
 
-    def _draft(self, order: CompileOrder, sent: Question, envelope: dict[str, Any]) -> SnapshotDraft:
-        statements = [_statement(each, order, sent) for each in _statements(envelope)]
-        kept = tuple(each for each in statements if each.text.strip() and (each.evidence or each.answers))
-        if not kept:
+    def _draft(self, order: CompileOrder, prompt: Question, envelope: dict[str, Any]) -> SnapshotDraft:
+        drafts = [_statement(each, order, prompt) for each in _statements(envelope)]
+        founded = tuple(each for each in drafts if each.text.strip() and (each.evidence or each.answers))
+        if not founded:
             raise Retryable("The model made no statement that rests on anything.")
         usage = envelope.get("usage") or {}
         tokens = (usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0))
         return SnapshotDraft(
             compiler=self.name,
-            statements=kept,
+            statements=founded,
             model=envelope.get("model") or order.model,
             prompt_version=order.prompt_version,
             usage=Usage(*tokens, round(self._price.of(*tokens), 6) if self._price else None),
-            left_out=sent.left_out,
-            unfounded=len(statements) - len(kept),
+            left_out=prompt.left_out,
+            unfounded=len(drafts) - len(founded),
         )
 
 
@@ -171,13 +172,13 @@ def _statements(envelope: dict[str, Any]) -> list[dict[str, Any]]:
     return list(answer["statements"])
 
 
-def _statement(answer: dict[str, Any], order: CompileOrder, sent: Question) -> Statement:
+def _statement(answer: dict[str, Any], order: CompileOrder, prompt: Question) -> Statement:
     """One statement with those of its citations that exist, each once."""
     return Statement(
         section=answer["section"],
         subject=clip(answer["subject"], SUBJECT_BYTES),
         text=clip(answer["text"], STATEMENT_BYTES),
-        evidence=tuple(dict.fromkeys(sent.labels[label] for label in answer["evidence"] if label in sent.labels)),
+        evidence=tuple(dict.fromkeys(prompt.labels[label] for label in answer["evidence"] if label in prompt.labels)),
         answers=tuple(dict.fromkeys(name for name in answer["answers"] if name in order.answers)),
     )
 

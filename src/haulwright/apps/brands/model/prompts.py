@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from haulwright import Permanent
 from haulwright.apps.brands.evidence.bundle import reactions
 from haulwright.apps.brands.evidence.item import EvidenceItem
 from haulwright.apps.brands.json_schema import listed, shape
 from haulwright.apps.brands.snapshot.draft import SECTIONS, CompileOrder
-from haulwright.errors import InvalidValue, Permanent
+from haulwright.errors import InvalidValue
 
 ITEM_CHARS: Final = 1_200
 ANSWER_CHARS: Final = 1_000
@@ -56,16 +57,16 @@ def question(order: CompileOrder, *, most_tokens: int) -> Question:
     if room < 0:
         message = f"The question to the model is longer than {most_tokens} tokens before it has a single item."
         raise Permanent(message, hint="Allow more tokens, or shorten the onboarding answers.")
-    shown: list[dict[str, Any]] = []
+    lines: list[dict[str, Any]] = []
     for number, item in enumerate(order.bundle.items, 1):
         line = _line(f"e{number}", item)
         room -= tokens(_json(line)) + 1
         if room < 0:
             break
-        shown.append(line)
-    messages = [{"role": "system", "content": rules}, {"role": "user", "content": _material(order, shown)}]
-    labels = {line["label"]: item.id for line, item in zip(shown, order.bundle.items, strict=False)}
-    return Question(messages, labels, len(order.bundle.items) - len(shown))
+        lines.append(line)
+    messages = [{"role": "system", "content": rules}, {"role": "user", "content": _material(order, lines)}]
+    labels = {line["label"]: item.id for line, item in zip(lines, order.bundle.items, strict=False)}
+    return Question(messages, labels, len(order.bundle.items) - len(lines))
 
 
 def rules_of(version: str) -> str:

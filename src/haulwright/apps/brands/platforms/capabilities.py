@@ -61,8 +61,8 @@ class Capability:
     def build_input(self, identifier: str, cap: int) -> dict[str, Any]:
         """The actor's input for one source, with the cap in it."""
         subject = self.address.format(identifier)
-        written: Any = {"text": subject, "list": [subject], "urls": [{"url": subject}]}[self.given_as]
-        return {**self.extra, self.subject: written, self.limit: cap}
+        value: Any = {"text": subject, "list": [subject], "urls": [{"url": subject}]}[self.given_as]
+        return {**self.extra, self.subject: value, self.limit: cap}
 
     def cap_of(self, settings: Mapping[str, Any]) -> int:
         """How much is read for a connection: what it says itself, within the cap of the capability."""

@@ -80,9 +80,9 @@ def diff(old: Document, new: Document) -> Diff:
 
 
 def _statements(snapshot: Document) -> Iterator[tuple[Key, str]]:
-    seen: Counter[tuple[str, str]] = Counter()
+    counts: Counter[tuple[str, str]] = Counter()
     for section, statements in snapshot["sections"].items():
         for statement in statements:
             about = (section, statement["subject"])
-            seen[about] += 1
-            yield (*about, seen[about]), statement["text"]
+            counts[about] += 1
+            yield (*about, counts[about]), statement["text"]

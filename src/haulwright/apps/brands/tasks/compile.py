@@ -10,6 +10,7 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from haulwright import Context, JobOutcome, Permanent, Skip, Tx
 from haulwright.apps.brands.evidence.bundle import Bundle, bundle
 from haulwright.apps.brands.evidence.item import EvidenceItem
 from haulwright.apps.brands.evidence.status import SourceOutcome, evidence_status
@@ -21,16 +22,11 @@ from haulwright.apps.brands.snapshot.compilers import compiler_for
 from haulwright.apps.brands.snapshot.document import SnapshotRequest, snapshot
 from haulwright.apps.brands.snapshot.draft import CompileOrder, SnapshotDraft
 from haulwright.apps.brands.snapshot.features import FeatureReport, features
-from haulwright.client.context import Context
-from haulwright.client.join import JobOutcome
-from haulwright.client.transaction import Tx
 from haulwright.engine.ids import new_id
-from haulwright.engine.outcome import Skip
-from haulwright.errors import Permanent
 from haulwright.events import Event
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables, Writing
+    from haulwright.application import Tables, Writing
     from haulwright.apps.brands.jobs import BrandJobs
     from haulwright.apps.brands.model.account import ModelAccount
     from haulwright.apps.brands.platforms.registry import Registry
@@ -118,11 +114,11 @@ class CompileTask:
             await ctx.acommit(f"fail:{ctx.job.id}", self._fail, run, status, error)
             raise error
         brand = await asyncio.to_thread(self._repository.brand, run.tenant, run.brand_id)
-        chosen, report = await asyncio.to_thread(_compute, items, run)
-        draft = await self._draft(ctx, brand, run, chosen, report)
+        evidence_bundle, report = await asyncio.to_thread(_compute, items, run)
+        draft = await self._draft(ctx, brand, run, evidence_bundle, report)
         request = SnapshotRequest(run.model, run.prompt_version, run.force_refresh)
-        document = await asyncio.to_thread(snapshot, draft, chosen, report, status, request)
-        parts = {"compiler": draft.compiler, "bundle": chosen.document(), "features": report.document()}
+        document = await asyncio.to_thread(snapshot, draft, evidence_bundle, report, status, request)
+        parts = {"compiler": draft.compiler, "bundle": evidence_bundle.document(), "features": report.document()}
         return await ctx.acommit(f"snapshot:{ctx.job.id}", self._save, run, status, parts, document, settle=True)
 
     def _evidence(self, run: CompileRun, outcomes: list[SourceOutcome]) -> list[EvidenceItem]:
@@ -130,13 +126,13 @@ class CompileTask:
         return self._repository.evidence(run.tenant, run.brand_id, usable, self._settings.evidence_items)
 
     async def _draft(
-        self, ctx: Context, brand: Brand, run: CompileRun, chosen: Bundle, report: FeatureReport
+        self, ctx: Context, brand: Brand, run: CompileRun, evidence_bundle: Bundle, report: FeatureReport
     ) -> SnapshotDraft:
         """Have the draft made, once for the same evidence: it may be paid for."""
-        order = CompileOrder(brand.name, brand.answers, chosen, report, run.prompt_version, run.model)
+        order = CompileOrder(brand.name, brand.answers, evidence_bundle, report, run.prompt_version, run.model)
         async with self._model.open() as model_compiler:
             compiler = compiler_for(run.model, model_compiler)
-            return await ctx.aeffect("draft", compiler.acompile, order, key=f"draft:{chosen.digest}")
+            return await ctx.aeffect("draft", compiler.acompile, order, key=f"draft:{evidence_bundle.digest}")
 
     def _save(
         self, tx: Tx, run: CompileRun, status: dict[str, Any], parts: dict[str, Any], document: dict[str, Any]
@@ -150,7 +146,7 @@ class CompileTask:
         )  # fmt: skip
         _end(writing, run, status)
         result = {"compile_run_id": run.id, "brand_id": run.brand_id, "snapshot": number}
-        writing.tell(Event(COMPILED, run.tenant, run.job_id, data=result))
+        writing.record(Event(COMPILED, run.tenant, run.job_id, data=result))
         return result
 
     def _fail(self, tx: Tx, run: CompileRun, status: dict[str, Any], error: NoEvidence) -> None:
@@ -158,7 +154,7 @@ class CompileTask:
         lock_brand(writing, run.tenant, run.brand_id)
         _end(writing, run, status, error)
         data = {"compile_run_id": run.id, "brand_id": run.brand_id, "error": error.message}
-        writing.tell(Event(COMPILE_FAILED, run.tenant, run.job_id, data=data))
+        writing.record(Event(COMPILE_FAILED, run.tenant, run.job_id, data=data))
 
 
 def _sources(writing: Writing, run: CompileRun) -> list[CompileSource]:
@@ -191,8 +187,8 @@ def _lost(source: CompileSource, job: JobOutcome[Any] | None) -> SourceOutcome:
 
 def _compute(items: list[EvidenceItem], run: CompileRun) -> tuple[Bundle, FeatureReport]:
     """Bundle and features as of the moment at which the compile was asked for: the same in every try."""
-    chosen = bundle(items)
-    return chosen, features(chosen, run.created_at)
+    evidence_bundle = bundle(items)
+    return evidence_bundle, features(evidence_bundle, run.created_at)
 
 
 def _end(writing: Writing, run: CompileRun, status: dict[str, Any], error: NoEvidence | None = None) -> None:

@@ -10,6 +10,7 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from haulwright import Bury, Context, Permanent, Skip, Snooze, Tx
 from haulwright.apps.brands.buying.connection_state import ConnectionState, read_state
 from haulwright.apps.brands.buying.freshness import Freshness
 from haulwright.apps.brands.evidence.normalization import NormalizationCounts, TooManyBadItems, normalize
@@ -17,15 +18,13 @@ from haulwright.apps.brands.evidence.status import SourceOutcome
 from haulwright.apps.brands.platforms.capabilities import SWITCHED_OFF, Capability
 from haulwright.apps.brands.records import RUN_ENDED, lock_brand, record_outcome, record_run_event
 from haulwright.apps.brands.rows import BrandConnection, PaidRun
-from haulwright.client.context import Context
-from haulwright.client.transaction import Tx
-from haulwright.engine.outcome import Bury, RetryLater, Skip, Snooze, outcome_of
+from haulwright.engine.outcome import RetryLater, outcome_of
 from haulwright.engine.payload import clip
-from haulwright.errors import NotFound, Permanent
+from haulwright.errors import NotFound
 from haulwright.runtime.failure import failure_of
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables, Writing
+    from haulwright.application import Tables, Writing
     from haulwright.apps.brands.buying.purchase import RunPurchase
     from haulwright.apps.brands.platforms.registry import Registry
     from haulwright.apps.brands.repository import BrandRepository
@@ -177,7 +176,7 @@ class RefreshTask:
 
     def _wake_others(self, ctx: Context, state: ConnectionState) -> None:
         """Tell those who wait for the same source; the compile joins this job, and wakes by itself."""
-        ctx.store.leases.wake(GATE + state.connection.id, WAITERS)
+        ctx.store.waiters.wake(GATE + state.connection.id, WAITERS)
 
 
 def _fail_run(writing: Writing, run: PaidRun, fields: dict[str, Any]) -> None:

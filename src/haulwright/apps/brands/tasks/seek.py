@@ -9,18 +9,16 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Literal
 
+from haulwright import Context, Snooze, Tx
 from haulwright.apps.brands.buying.order import order_of
 from haulwright.apps.brands.buying.write_off import LEFT_BEHIND, write_off
 from haulwright.apps.brands.records import record_start
 from haulwright.apps.brands.rows import PaidRun
-from haulwright.client.context import Context
-from haulwright.client.transaction import Tx
-from haulwright.engine.outcome import Snooze
 from haulwright.engine.transitions import FINAL
 from haulwright.sources.apify import ActorRun
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables
+    from haulwright.application import Tables
     from haulwright.apps.brands.buying.account import ApifyAccount
     from haulwright.apps.brands.jobs import BrandJobs
     from haulwright.apps.brands.settings import BrandSettings

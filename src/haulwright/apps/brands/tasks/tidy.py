@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from haulwright import Context, Tx
 from haulwright.apps.brands.buying.order import BACKSTOP_SECONDS
 from haulwright.apps.brands.buying.write_off import LEFT_BEHIND, write_off
 from haulwright.apps.brands.records import RAW_PRUNED
 from haulwright.apps.brands.rows import PaidRun
-from haulwright.client.context import Context
-from haulwright.client.transaction import Tx
 from haulwright.clock import SECOND
 from haulwright.events import Event
 
 if TYPE_CHECKING:
-    from haulwright.application.tables import Tables, Writing
+    from haulwright.application import Tables, Writing
     from haulwright.apps.brands.jobs import BrandJobs
     from haulwright.apps.brands.settings import BrandSettings
     from haulwright.client.task import Call
@@ -44,14 +43,14 @@ class TidyTask:
 
     def tidy(self, ctx: Context) -> dict[str, int]:
         """One pass: what was left behind is gone on with or written off, and raw items that are old enough go."""
-        left = ctx.commit("left behind", self._look_after)
+        left_behind = ctx.commit("left behind", self._look_after)
         items = runs = 0
         for number in range(MOST_PRUNED):
             pruned = ctx.commit(f"prune:{number}", self._prune_in)
             if pruned is None:
                 break
             items, runs = items + pruned, runs + 1
-        return {"left_behind": left, "runs_pruned": runs, "items_pruned": items}
+        return {"left_behind": left_behind, "runs_pruned": runs, "items_pruned": items}
 
     def prune(self, *, actor: str, dry_run: bool = False) -> PruneResult:
         """Remove the raw items of runs that ended long enough ago, or only say how many those are."""
@@ -82,22 +81,22 @@ class TidyTask:
         items = len(writing.run("upkeep.prune", tenant=tenant, run_id=run_id))
         writing.run("upkeep.pruned", tenant=tenant, run_id=run_id)
         data = {"run_id": str(run_id), "brand_id": str(brand_id), "items": items}
-        writing.tell(Event(RAW_PRUNED, tenant, actor=actor, data=data))
+        writing.record(Event(RAW_PRUNED, tenant, actor=actor, data=data))
         return items
 
     def _look_after(self, tx: Tx) -> int:
         """Have each run that is over at Apify by now gone on with; one whose start is not known is looked for first."""
         writing = self._tables.on(tx)
         age_us = round((self._settings.poll_timeout_seconds + BACKSTOP_SECONDS) * SECOND)
-        left = [PaidRun.of(row) for row in writing.run("upkeep.left_behind", age_us=age_us, limit=MOST_LEFT)]
-        for run in left:
+        runs = [PaidRun.of(row) for row in writing.run("upkeep.left_behind", age_us=age_us, limit=MOST_LEFT)]
+        for run in runs:
             if run.apify_run_id is not None:
                 self._hand_over(writing, run, self._jobs.refresh(run.tenant, run.connection_id))
             elif run.marked:
                 self._hand_over(writing, run, self._jobs.seek(run))
             else:
                 write_off(writing, run, LEFT_BEHIND)
-        return len(left)
+        return len(runs)
 
     def _hand_over(self, writing: Writing, run: PaidRun, call: Call[Any]) -> None:
         """Leave a run to a job, which it belongs to from now on."""

@@ -49,7 +49,7 @@ _ENDINGS: Final[dict[str, Step]] = {
 def lease_next_job(conn: sqlite3.Connection, owner: str, ttl_s: float = 120) -> dict[str, Any] | None:
     """Take the next job that is due, for so long, or None. Leases that ran out are taken back first."""
     with transaction(conn) as store:
-        store.leases.reap(REAP_LIMIT)
+        store.recovery.reap(REAP_LIMIT)
         lease = _claim(conn, store, owner)
         if lease is None:
             return None
@@ -82,7 +82,7 @@ def release_lease(conn: sqlite3.Connection, job_id: str, owner: str) -> bool:
     with transaction(conn) as store:
         stage = store.effects.stage(lease.tenant, lease.job_key) or DOCUMENT_STAGES.start
         step = _step(stage, lease)
-        accepted = bool(store.leases.settle([Settlement(lease, step)], owner))
+        accepted = bool(store.settlements.settle([Settlement(lease, step)], owner))
         if accepted and stage == DOCUMENT_STAGES.failed:
             _begin_again(store, lease)
         if accepted and stage in _ENDINGS:
@@ -100,7 +100,7 @@ def _claim(conn: sqlite3.Connection, store: Store, owner: str) -> Lease | None:
             return None
         if _documents(conn, leases[0]):
             return leases[0]
-        store.leases.settle([Settlement(leases[0], _NOT_OURS)], owner)
+        store.settlements.settle([Settlement(leases[0], _NOT_OURS)], owner)
     return None
 
 

@@ -35,7 +35,7 @@ def cleanup_stale_leases(conn: sqlite3.Connection) -> int:
     for _ in range(REAP_ROUNDS):
         with transaction(conn) as store:
             dead_workers = store.workers.gone_from(this_process(), is_gone)
-            leases = store.leases.recover(sorted(dead_workers), REAP_LIMIT) + store.leases.reap(REAP_LIMIT)
+            leases = store.recovery.recover(sorted(dead_workers), REAP_LIMIT) + store.recovery.reap(REAP_LIMIT)
         count += len(leases)
         if not leases:
             break

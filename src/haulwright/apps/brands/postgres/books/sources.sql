@@ -12,22 +12,3 @@ on conflict (tenant, compile_run_id, connection_id) do update
     set job_id = excluded.job_id, outcome = excluded.outcome, reason = excluded.reason,
         recorded_at = excluded.recorded_at, error = null, error_class = null
     where brands_compile_sources.outcome is null or brands_compile_sources.outcome = 'failed';
-
--- name: record
--- Once: a later word about the same source changes nothing.
-update brands_compile_sources
-set outcome = :outcome, reason = :reason, run_age_hours = :run_age_hours::float8,
-    apify_run_id = :apify_run_id, apify_run_status = :apify_run_status, dataset_id = :dataset_id,
-    raw_items_count = :raw_items_count::int, normalized_created = :normalized_created::int,
-    normalized_updated = :normalized_updated::int, error = :error, error_class = :error_class,
-    recorded_at = haulwright_now(:now::bigint)
-where tenant = :tenant and compile_run_id = :compile_run_id::uuid and connection_id = :connection_id::uuid
-  and outcome is null
-returning connection_id;
-
--- name: of_compile
-select source, connection_id, outcome, reason, run_age_hours, apify_run_id, apify_run_status, dataset_id,
-       raw_items_count, normalized_created, normalized_updated, error, error_class, job_id
-from brands_compile_sources
-where tenant = :tenant and compile_run_id = :compile_run_id::uuid
-order by source, connection_id;

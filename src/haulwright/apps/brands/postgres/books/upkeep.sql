@@ -17,16 +17,3 @@ order by r.requested_at limit :limit for update of r skip locked;
 select tenant, id, brand_id from brands_runs
 where finished_at < haulwright_now(:now::bigint) - :age_us::bigint and pruned_at is null
 order by finished_at limit 1 for update skip locked;
-
--- name: prune
-delete from brands_raw_items where tenant = :tenant and run_id = :run_id::uuid
-returning item_index;
-
--- name: pruned
-update brands_runs set pruned_at = haulwright_now(:now::bigint) where tenant = :tenant and id = :run_id::uuid;
-
--- name: count_prunable
--- How many runs and raw items would go now.
-select count(distinct r.id), count(i.item_index) from brands_runs r
-left join brands_raw_items i on i.tenant = r.tenant and i.run_id = r.id
-where r.finished_at < haulwright_now(:now::bigint) - :age_us::bigint and r.pruned_at is null;

@@ -20,7 +20,7 @@ def engagement(items: Sequence[EvidenceItem], _now: Instant) -> Iterator[Feature
         counted = [item for item in of_kind if item.metrics]
         if not counted:
             continue
-        rates = [reactions(item) / seen for item in counted if (seen := _seen(item))]
+        rates = [reactions(item) / views for item in counted if (views := _seen(item))]
         best = sorted(counted, key=lambda item: (-reactions(item), item.id))[:TOP]
         value = {
             "items": len(counted),

@@ -61,11 +61,11 @@ def tone(items: Sequence[EvidenceItem], _now: Instant) -> Iterator[Feature]:
 def _without_furniture(items_by_word: Mapping[str, list[EvidenceItem]], pages: int) -> dict[str, list[EvidenceItem]]:
     """The words with their items; those on nearly all pages count only where they stand elsewhere too."""
     most = max(FURNITURE_PAGES, FURNITURE_SHARE * pages)
-    kept = dict(items_by_word)
+    remaining = dict(items_by_word)
     for word, items in items_by_word.items():
         if sum(item.platform == "web" for item in items) >= most:
-            kept[word] = [item for item in items if item.platform != "web"]
-    return kept
+            remaining[word] = [item for item in items if item.platform != "web"]
+    return remaining
 
 
 def _telling_words(item: EvidenceItem) -> set[str]:

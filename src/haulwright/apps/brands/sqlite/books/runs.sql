@@ -1,29 +1,5 @@
 -- Runs that are paid for, on SQLite.
 
--- name: order
--- Written before anything is sent. One unfinished run a connection: the index refuses a second.
-insert into brands_runs (
-    tenant, id, brand_id, connection_id, job_id, actor, input, input_hash, marked, cap, status, requested_at)
-values (:tenant, :id, :brand_id, :connection_id, :job_id, :actor, :input, :input_hash, :marked, :cap, 'ORDERED',
-        :now)
-returning id;
-
--- name: get
-select tenant, id, brand_id, connection_id, job_id, actor, input, input_hash, marked, taken_over, cap, status,
-       apify_run_id, dataset_id, dataset_items, truncated, raw_item_count, normalized_created, normalized_updated,
-       quarantined, usage_usd, error, error_class, requested_at, started_at, fetched_at, normalized_at, finished_at
-from brands_runs where tenant = :tenant and id = :id;
-
--- name: unfinished
--- The run of a connection that is under way or was left behind, and whether the job that it belongs to is active.
-select r.tenant, r.id, r.brand_id, r.connection_id, r.job_id, r.actor, r.input, r.input_hash, r.marked,
-       r.taken_over, r.cap, r.status, r.apify_run_id, r.dataset_id, r.dataset_items, r.truncated,
-       r.raw_item_count, r.normalized_created, r.normalized_updated, r.quarantined, r.usage_usd, r.error,
-       r.error_class, r.requested_at, r.started_at, r.fetched_at, r.normalized_at, r.finished_at,
-       exists (select 1 from haulwright_jobs j where j.id = r.job_id)
-from brands_runs r
-where r.tenant = :tenant and r.connection_id = :connection_id and r.finished_at is null;
-
 -- name: newest
 -- The newest run of a connection whose items are here and usable, other than what this job brought in itself.
 select tenant, id, brand_id, connection_id, job_id, actor, input, input_hash, marked, taken_over, cap, status,
@@ -34,66 +10,9 @@ where tenant = :tenant and connection_id = :connection_id and fetched_at is not 
   and job_id is not :job_id
 order by started_at desc limit 1;
 
--- name: finished_by
--- The run that a job has brought in to the end, where it is repeated after that.
-select tenant, id, brand_id, connection_id, job_id, actor, input, input_hash, marked, taken_over, cap, status,
-       apify_run_id, dataset_id, dataset_items, truncated, raw_item_count, normalized_created, normalized_updated,
-       quarantined, usage_usd, error, error_class, requested_at, started_at, fetched_at, normalized_at, finished_at
-from brands_runs
-where tenant = :tenant and connection_id = :connection_id and job_id = :job_id
-  and normalized_at is not null and error is null
-order by id desc limit 1;
-
--- name: of_connection
-select tenant, id, brand_id, connection_id, job_id, actor, input, input_hash, marked, taken_over, cap, status,
-       apify_run_id, dataset_id, dataset_items, truncated, raw_item_count, normalized_created, normalized_updated,
-       quarantined, usage_usd, error, error_class, requested_at, started_at, fetched_at, normalized_at, finished_at
-from brands_runs
-where tenant = :tenant and connection_id = :connection_id
-order by id desc limit :limit;
-
 -- name: take_over
 -- A run whose job is over goes on under another one.
 update brands_runs set job_id = :job_id, taken_over = 1
 where tenant = :tenant and id = :id and finished_at is null
   and not exists (select 1 from haulwright_jobs j where j.id = brands_runs.job_id)
-returning id;
-
--- name: hand_over
--- The job that it belongs to leaves it to another one.
-update brands_runs set job_id = :job_id
-where tenant = :tenant and id = :id and job_id = :owner and finished_at is null
-returning id;
-
--- name: started
-update brands_runs
-set apify_run_id = :apify_run_id, dataset_id = :dataset_id, status = :status, started_at = coalesce(started_at, :now)
-where tenant = :tenant and id = :id and finished_at is null
-returning id;
-
--- name: ended
--- It is over at Apify, and its items can be fetched.
-update brands_runs set status = :status, usage_usd = :usage_usd
-where tenant = :tenant and id = :id and finished_at is null
-returning id;
-
--- name: fetched
-update brands_runs
-set fetched_at = :now, raw_item_count = :raw_item_count, dataset_items = :dataset_items, truncated = :truncated
-where tenant = :tenant and id = :id
-returning id;
-
--- name: normalized
-update brands_runs
-set normalized_at = :now, finished_at = coalesce(finished_at, :now), normalized_created = :created,
-    normalized_updated = :updated, quarantined = :quarantined, error = null, error_class = null
-where tenant = :tenant and id = :id
-returning id;
-
--- name: failed
--- It came to nothing that can be used; what it left stays for whoever wants to know why.
-update brands_runs
-set finished_at = :now, status = coalesce(:status, status),
-    quarantined = :quarantined, error = :error, error_class = :error_class
-where tenant = :tenant and id = :id and finished_at is null
 returning id;

@@ -17,16 +17,3 @@ order by r.requested_at limit :limit;
 select tenant, id, brand_id from brands_runs
 where finished_at < :now - :age_us and pruned_at is null
 order by finished_at limit 1;
-
--- name: prune
-delete from brands_raw_items where tenant = :tenant and run_id = :run_id
-returning item_index;
-
--- name: pruned
-update brands_runs set pruned_at = :now where tenant = :tenant and id = :run_id;
-
--- name: count_prunable
--- How many runs and raw items would go now.
-select count(distinct r.id), count(i.item_index) from brands_runs r
-left join brands_raw_items i on i.tenant = r.tenant and i.run_id = r.id
-where r.finished_at < :now - :age_us and r.pruned_at is null;

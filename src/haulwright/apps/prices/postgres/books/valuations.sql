@@ -1,8 +1,5 @@
 -- Valuations on PostgreSQL. Whoever writes one holds the lock of its intake.
 
--- name: get
-select version, detail, valued_at from prices_valuations where tenant = :tenant and intake_id = :intake_id;
-
 -- name: put
 -- One valuation for each intake, and every version of it beside. One that says what the last one said is no new version.
 with written as (
@@ -21,18 +18,3 @@ with written as (
 insert into prices_valuation_versions (tenant, intake_id, version, detail, valued_at)
 select tenant, intake_id, version, detail, valued_at from written
 returning version;
-
--- name: versions
--- Every version of a valuation, the newest first.
-select version, detail, valued_at from prices_valuation_versions
-where tenant = :tenant and intake_id = :intake_id
-order by version desc limit :limit;
-
--- name: list
--- A page of intakes with what they are worth, after a place.
-select i.tenant, i.intake_id, i.year, i.mintmark, i.denomination, i.series, i.title, i.attributes, i.currency,
-       i.created_at, v.version, v.detail, v.valued_at
-from prices_intakes i
-left join prices_valuations v on v.tenant = i.tenant and v.intake_id = i.intake_id
-where (:tenant::text is null or i.tenant = :tenant)
-order by i.tenant, i.intake_id limit :limit;

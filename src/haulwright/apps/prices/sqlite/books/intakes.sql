@@ -1,24 +1,5 @@
 -- Intakes on SQLite.
 
--- name: add
--- Nothing comes back where the tenant has one of this name.
-insert into prices_intakes (
-    tenant, intake_id, year, mintmark, denomination, series, title, attributes, currency, created_at)
-values (:tenant, :intake_id, :year, :mintmark, :denomination, :series, :title, :attributes, :currency, :now)
-on conflict do nothing
-returning intake_id;
-
--- name: get
-select tenant, intake_id, year, mintmark, denomination, series, title, attributes, currency, created_at
-from prices_intakes where tenant = :tenant and intake_id = :intake_id;
-
 -- name: lock
 -- One at a time may add points to an intake and value it: here, whoever writes has the whole file for itself.
 select intake_id from prices_intakes where tenant = :tenant and intake_id = :intake_id;
-
--- name: list
--- A page of intakes after a place, of one tenant or of all.
-select tenant, intake_id, year, mintmark, denomination, series, title, attributes, currency, created_at
-from prices_intakes
-where (:tenant is null or tenant = :tenant) and (tenant, intake_id) > (:after_tenant, :after_intake)
-order by tenant, intake_id limit :limit;

@@ -1,8 +1,5 @@
 -- Valuations on SQLite. Whoever writes one has the whole file for itself.
 
--- name: get
-select version, detail, valued_at from prices_valuations where tenant = :tenant and intake_id = :intake_id;
-
 -- name: put
 -- One valuation for each intake, and every version of it beside. One that says what the last one said is no new version.
 insert into prices_valuations as v (
@@ -19,18 +16,3 @@ select tenant, intake_id, version, detail, valued_at from prices_valuations
 where tenant = :tenant and intake_id = :intake_id
 on conflict do nothing
 returning version;
-
--- name: versions
--- Every version of a valuation, the newest first.
-select version, detail, valued_at from prices_valuation_versions
-where tenant = :tenant and intake_id = :intake_id
-order by version desc limit :limit;
-
--- name: list
--- A page of intakes with what they are worth, after a place.
-select i.tenant, i.intake_id, i.year, i.mintmark, i.denomination, i.series, i.title, i.attributes, i.currency,
-       i.created_at, v.version, v.detail, v.valued_at
-from prices_intakes i
-left join prices_valuations v on v.tenant = i.tenant and v.intake_id = i.intake_id
-where (:tenant is null or i.tenant = :tenant)
-order by i.tenant, i.intake_id limit :limit;

@@ -1,38 +1,5 @@
 -- Connections on SQLite.
 
--- name: add
--- Nothing comes back where the tenant has one of this name, or somebody has this connection of Airbyte.
-insert into syncs_connections (
-    tenant, connector_id, airbyte_id, workspace_id, external_account_id, credential, cadence_us, interval_us, enabled,
-    due_at, created_at, updated_at)
-values (
-    :tenant, :connector_id, :airbyte_id, :workspace_id, :external_account_id, :credential, :cadence_us, :interval_us,
-    :enabled, :now, :now, :now)
-on conflict do nothing
-returning connector_id;
-
--- name: get
-select tenant, connector_id, airbyte_id, workspace_id, external_account_id, credential, cadence_us, interval_us,
-       enabled, due_at, triggered_at, synced_at, last_run_id
-from syncs_connections where tenant = :tenant and connector_id = :connector_id;
-
--- name: list
--- A page of connections after a place, of one tenant or of all.
-select tenant, connector_id, airbyte_id, workspace_id, external_account_id, credential, cadence_us, interval_us,
-       enabled, due_at, triggered_at, synced_at, last_run_id
-from syncs_connections
-where (:tenant is null or tenant = :tenant) and (tenant, connector_id) > (:after_tenant, :after_connector)
-order by tenant, connector_id limit :limit;
-
--- name: enable
-update syncs_connections set enabled = :enabled, updated_at = :now
-where tenant = :tenant and connector_id = :connector_id
-returning connector_id;
-
--- name: foreign_credential
--- Whether another tenant has a connection with this credential.
-select 1 from syncs_connections where credential = :credential and tenant <> :tenant limit 1;
-
 -- name: due
 -- Connections whose time has come and that no active sync stands for, the longest due first.
 select c.tenant, c.connector_id, c.external_account_id
@@ -54,16 +21,3 @@ where (tenant, connector_id) in (select tenant, connector_id from input);
 update syncs_connections
 set triggered_at = :now, last_run_id = max(coalesce(last_run_id, 0), :run_id), updated_at = :now
 where tenant = :tenant and connector_id = :connector_id;
-
--- name: synced
-update syncs_connections set synced_at = :now, updated_at = :now
-where tenant = :tenant and connector_id = :connector_id;
-
--- name: active
--- The sync of a connection that is not finished.
-select id from haulwright_jobs
-where tenant = :tenant and task = :task and unique_key = :connector_id and unique_scope = 'while_active';
-
--- name: remove
-delete from syncs_connections where tenant = :tenant and connector_id = :connector_id
-returning external_account_id;

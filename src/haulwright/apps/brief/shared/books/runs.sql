@@ -1,4 +1,4 @@
--- Runs of schedules on SQLite.
+-- Runs of schedules.
 
 -- name: slot_of
 -- The moment that a job stands for, if it is the job of a slot.
@@ -8,5 +8,5 @@ order by opened_at desc limit 1;
 -- name: list
 -- The newest runs, of one job or of all.
 select id, job_name, scheduled_for, started_at, finished_at, status, worker_instance, error_message from job_runs
-where :job_name is null or job_name = :job_name
+where cast(:job_name as text) is null or job_name = :job_name
 order by scheduled_for desc, job_name limit :limit;

@@ -1,10 +1,11 @@
--- Connections of brands to their sources, on SQLite.
+-- Connections of brands to their sources.
 
 -- name: connect
 -- The same source of a brand is connected once; saying it again changes what may be changed.
 insert into brands_connections (
     tenant, id, brand_id, platform, capability, identifier, settings, enabled, created_at, updated_at)
-values (:tenant, :id, :brand_id, :platform, :capability, :identifier, :settings, :enabled, :now, :now)
+values (:tenant, :id, :brand_id, :platform, :capability, :identifier, :settings, :enabled,
+        haulwright_now(:now), haulwright_now(:now))
 on conflict (tenant, brand_id, platform, capability, identifier) do update
     set settings = excluded.settings, enabled = excluded.enabled, updated_at = excluded.updated_at
 returning tenant, id, brand_id, platform, capability, identifier, settings, enabled;

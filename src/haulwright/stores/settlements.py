@@ -1,12 +1,13 @@
-"""Settling: how a lease ends. Each row is written under its fence; a stale one changes nothing."""
+"""Settlements: how leases end. Each row is written under its fence; a stale one changes nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
-from haulwright.engine.job import LeaseKey
+from haulwright.engine.job import HeldLease, LeaseKey
 from haulwright.engine.join import JOIN_GATE
 from haulwright.engine.outcome import Failure
 from haulwright.engine.settlement import Finish, PutBack, Settlement, events_of
@@ -24,8 +25,8 @@ Ending = tuple[LeaseKey, Finish]
 """The end of a job, and the right to write it."""
 
 
-class Settling:
-    """Writes the steps that jobs take when a lease ends."""
+class Settlements:
+    """The steps that jobs take when a lease ends."""
 
     def __init__(self, database: Database, events: Events, permits: Permits, gates: Gates, joins: Joins) -> None:
         self._db = database
@@ -35,8 +36,18 @@ class Settling:
         self._joins = joins
         self._book = book("haulwright.stores", database.dialect, "jobs")
 
-    def settle(self, connection: Connection, settlements: Sequence[Settlement], worker: str) -> frozenset[str]:
-        """Record how runs ended, with their permits and events, and return the ids that were accepted."""
+    def settle(self, settlements: Sequence[Settlement], worker: str = "") -> frozenset[str]:
+        """Record how runs ended, all in one transaction, and return the ids that were accepted.
+
+        An id that does not come back had lost its lease: its outcome is discarded.
+        """
+        if all(map(is_plain_success, settlements)):
+            return self._settle_plain(settlements)
+        work = partial(self.settle_on, settlements=settlements, worker=worker)
+        return self._db.transact(work, rows=len(settlements))
+
+    def settle_on(self, connection: Connection, settlements: Sequence[Settlement], worker: str = "") -> frozenset[str]:
+        """Record how runs ended, with their permits and events, inside a transaction of the caller."""
         again = [s for s in settlements if isinstance(s.step, PutBack)]
         put_back = self.put_back(connection, again)
         # Last what wakes others: nobody who is woken is locked while this waits for anybody.
@@ -49,15 +60,10 @@ class Settling:
         self._events.record(connection, [event for s in final for event in events_of(s, worker or s.lease.worker_id)])
         return frozenset(job_id for job_id, _ in accepted)
 
-    def settle_plain(self, settlements: Sequence[Settlement]) -> frozenset[str]:
-        """Record successes that need neither events nor permits, in a single statement where the database can."""
-        columns = finish_columns([(s.lease.key, s.step) for s in settlements])  # type: ignore[misc]
-        accepted = self._db.run_single(self._book["settle"], {"now": self._db.clock.now()}, columns)
-        joined = [job_id for job_id, _, is_joined in accepted if is_joined]
-        if joined:
-            with suppress(DatabaseUnavailable):  # they are settled, and a lost wake-up costs those who wait only time
-                self._db.transact(lambda connection: self._joins.wake(connection, joined))
-        return frozenset(job_id for job_id, _, _ in accepted)
+    def ended_by(self, lease: HeldLease) -> bool:
+        """Whether the job stands as after a settlement of this very lease: to be asked after a lost reply."""
+        params = {**lease.key._asdict(), "losses": lease.losses}
+        return bool(self._db.read(lambda connection: connection.run(self._book["ended"], params)))
 
     def finish(self, connection: Connection, endings: Sequence[Ending], was: State = State.RUNNING) -> set[LeaseKey]:
         """Move jobs out of the hot table, each under its fence and from the state it was in."""
@@ -89,6 +95,16 @@ class Settling:
         if joining:
             self._joins.settle_in(connection, [job_id for job_id, _ in accepted if job_id in joining])
         return accepted
+
+    def _settle_plain(self, settlements: Sequence[Settlement]) -> frozenset[str]:
+        """Record successes that need neither events nor permits, in a single statement where the database can."""
+        columns = finish_columns([(s.lease.key, s.step) for s in settlements])  # type: ignore[misc]
+        accepted = self._db.run_single(self._book["settle"], {"now": self._db.clock.now()}, columns)
+        joined = [job_id for job_id, _, is_joined in accepted if is_joined]
+        if joined:
+            with suppress(DatabaseUnavailable):  # they are settled, and a lost wake-up costs those who wait only time
+                self._db.transact(lambda connection: self._joins.wake(connection, joined))
+        return frozenset(job_id for job_id, _, _ in accepted)
 
     def _cancel_instead(self, connection: Connection, refused: Sequence[Settlement]) -> dict[LeaseKey, Settlement]:
         """A job that was asked to cancel does not go back to the queue: it is cancelled."""

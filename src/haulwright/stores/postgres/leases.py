@@ -1,4 +1,4 @@
-"""Claiming on PostgreSQL: without a transaction of several trips wherever no gate stands before the jobs."""
+"""Leases on PostgreSQL: claimed without a transaction of several trips wherever no gate stands before the jobs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 from haulwright.engine.job import Lease
 from haulwright.engine.lease import Share
 from haulwright.stores.claim_cursor import ClaimCursor, Ends, ScanCursor, ScannedPair
-from haulwright.stores.claiming import (
+from haulwright.stores.connection import Connection, as_columns
+from haulwright.stores.leases import (
     HIGHEST,
-    Claiming,
+    Leases,
     Round,
     due,
     in_order,
@@ -19,15 +20,14 @@ from haulwright.stores.claiming import (
     share_out,
     tenants_of,
 )
-from haulwright.stores.connection import Connection, as_columns
 
 PAIR_COLUMNS = len(ScannedPair._fields)
 Claimed = tuple[list[ScannedPair], list[Lease]]
 """What a scan found, and what was taken of it."""
 
 
-class PostgresClaiming(Claiming):
-    """Takes leases from a server."""
+class PostgresLeases(Leases):
+    """Leases on a server."""
 
     def _claim_round(self, worker_id: str, queue: str, batch: int, cursor: ClaimCursor) -> Round:
         if queue not in cursor.gated:

@@ -1,4 +1,4 @@
-"""Lines to Airbyte: one for each credential, behind a gate that the whole fleet shares."""
+"""Clients of Airbyte: one for each credential, behind a gate that the whole fleet shares."""
 
 from __future__ import annotations
 
@@ -7,78 +7,78 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from haulwright import AuthFailed, Source, Throttled
 from haulwright.apps.syncs.credentials import SHARED, Credentials, Vault
 from haulwright.apps.syncs.errors import in_our_words
 from haulwright.apps.syncs.settings import SyncSettings
 from haulwright.engine.source import source_key, source_limits
-from haulwright.errors import AuthFailed, RunError, Throttled
+from haulwright.errors import RunError
 from haulwright.sources.airbyte import Airbyte, AirbyteConnection, AirbyteError
 from haulwright.sources.http import Gate, Grant, Http, Policy, Verdict
 from haulwright.sources.http.shared_client import SharedClient
-from haulwright.sources.source import Source
 
 if TYPE_CHECKING:
-    from haulwright.client.app import Haulwright
+    from haulwright import Haulwright
 
 ACCOUNTS_REMEMBERED: Final = 10_000
 NO_CREDENTIAL_SECONDS: Final = 300.0
 """How long a job waits for a worker that has the credential it needs."""
 
 
-class Lines:
-    """The ways to Airbyte, and the gates of the accounts behind it."""
+class AirbyteClients:
+    """The clients of Airbyte, and the gates of the accounts behind it."""
 
     def __init__(self, app: Haulwright, base_url: str, limits: SyncSettings, vault: Vault) -> None:
         self._app = app
         self._base_url = base_url
         self.limits = limits
         self._vault = vault
-        self._lines: dict[str, AirbyteLine] = {}
+        self._clients: dict[str, AirbyteClient] = {}
         self._accounts: dict[str, Source] = {}
 
     def knows(self, credential: str) -> bool:
         """Whether this process has the credential of a name."""
-        return credential in self._lines or self._vault(credential) is not None
+        return credential in self._clients or self._vault(credential) is not None
 
-    def to(self, credential: str) -> AirbyteLine:
-        """The line of a credential. A job whose credential this process lacks waits, and does not fail."""
-        if credential not in self._lines:
-            found = self._vault(credential)
-            if found is None:
+    def of(self, credential: str) -> AirbyteClient:
+        """The client of a credential. A job whose credential this process lacks waits, and does not fail."""
+        if credential not in self._clients:
+            credentials = self._vault(credential)
+            if credentials is None:
                 message = f"This worker has no Airbyte credential {credential!r}."
                 raise Throttled(message, after=NO_CREDENTIAL_SECONDS, gate=f"airbyte@{credential}")
-            self._lines[credential] = AirbyteLine(self._app, found, self._base_url, self.limits)
-        return self._lines[credential]
+            self._clients[credential] = AirbyteClient(self._app, credentials, self._base_url, self.limits)
+        return self._clients[credential]
 
     def declare_shared(self) -> None:
         """Make the shared credential's source one of the app's: a changed credential opens it when a worker starts."""
         if self.knows(SHARED):
-            source = self.to(SHARED).source
+            source = self.of(SHARED).source
             self._app.sources[source.key] = source
 
     def account(self, external_account_id: str) -> Source:
         """The gate before one external account, whichever tenants it serves."""
-        known = self._accounts.get(external_account_id)
-        if known is None:
+        source = self._accounts.get(external_account_id)
+        if source is None:
             if len(self._accounts) >= ACCOUNTS_REMEMBERED:
                 self._accounts.clear()
             key = source_key("sync-account", external_account_id)
-            known = Source(self._app, key, source_limits(rate=self.limits.account_rate, burst=1, breaker=None))
-            self._accounts[external_account_id] = known
-        return known
+            source = Source(self._app, key, source_limits(rate=self.limits.account_rate, burst=1, breaker=None))
+            self._accounts[external_account_id] = source
+        return source
 
 
-class AirbyteLine:
+class AirbyteClient:
     """Airbyte, as one credential may ask it."""
 
-    def __init__(self, app: Haulwright, who: Credentials, base_url: str, limits: SyncSettings) -> None:
-        self._is_shared = who.is_shared
+    def __init__(self, app: Haulwright, credentials: Credentials, base_url: str, limits: SyncSettings) -> None:
+        self._is_shared = credentials.is_shared
         allowed = source_limits(rate=limits.api_rate, burst=limits.api_burst, concurrency=limits.api_concurrency)
         # Only the refusal of a shared credential closes the source; another is the matter of its one tenant.
-        known_by = who.secret if who.is_shared else None
-        self.source = Source(app, source_key("airbyte", who.name), allowed, credential=known_by)
+        secret = credentials.secret if credentials.is_shared else None
+        self.source = Source(app, source_key("airbyte", credentials.name), allowed, credential=secret)
         self._http = Http(policy=Policy.for_address(base_url), gate=_PatientGate(self.source.gate))
-        self.airbyte = _client(self._http, who, base_url, self.source.key)
+        self.airbyte = _client(self._http, credentials, base_url, self.source.key)
         self._doors = SharedClient(self._http)
 
     @asynccontextmanager
@@ -111,7 +111,7 @@ class AirbyteLine:
 
 
 class _PatientGate:
-    """The gate of a source whose refusals the line judges: a 401 may be a token that ended, a 403 one connection."""
+    """The gate of a source whose refusals the client judges: a 401 may be a token that ended, a 403 one connection."""
 
     def __init__(self, gate: Gate) -> None:
         self._gate = gate
@@ -130,8 +130,8 @@ class _PatientGrant:
         await self._grant.leave(replace(verdict, outcome="ignored") if verdict.outcome == "auth" else verdict)
 
 
-def _client(http: Http, who: Credentials, base_url: str, key: str) -> Airbyte:
+def _client(http: Http, account: Credentials, base_url: str, key: str) -> Airbyte:
     """Airbyte with a token that somebody else renews, or with those that a client fetches itself."""
-    if who.client_id is None:
-        return Airbyte.with_token(http, who.secret, base_url, credential=key, shared=who.is_shared)
-    return Airbyte(http, who.client_id, who.secret, base_url, credential=key, shared=who.is_shared)
+    if account.client_id is None:
+        return Airbyte.with_token(http, account.secret, base_url, credential=key, shared=account.is_shared)
+    return Airbyte(http, account.client_id, account.secret, base_url, credential=key, shared=account.is_shared)

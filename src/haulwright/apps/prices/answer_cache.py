@@ -20,7 +20,7 @@ KEY_VERSION: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Answer:
     """An answer, and when the source gave it."""
 
     reply: Reply
@@ -28,7 +28,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptAnswers:
+class AnswerCache:
     """The answers of one source to one question, on the database of the run that asks."""
 
     store: Store
@@ -38,23 +38,23 @@ class KeptAnswers:
     keep_us: int
     """For how long an answer is served; 0 keeps none."""
 
-    def load(self, url: str) -> Seen | None:
+    def load(self, url: str) -> Answer | None:
         """What the source answered at this address, where that is not too long ago."""
-        kept = self.store.cache.load(self._key(url)) if self.keep_us else None
-        if kept is None or self.store.now() - kept.answered_at >= self.keep_us:
+        response = self.store.cache.load(self._key(url)) if self.keep_us else None
+        if response is None or self.store.now() - response.answered_at >= self.keep_us:
             return None
-        head = json.loads(kept.head)
+        head = json.loads(response.head)
         headers = {"content-type": head["content_type"]}
-        return Seen(Reply(kept.status, "GET", head["url"], headers, kept.body, "hit"), kept.answered_at)
+        return Answer(Reply(response.status, "GET", head["url"], headers, response.body, "hit"), response.answered_at)
 
-    def save(self, url: str, seen: Seen) -> None:
+    def save(self, url: str, answer: Answer) -> None:
         """Keep an answer that could be read, in place of the one before."""
         if not self.keep_us:
             return
-        head = json.dumps({"url": seen.reply.url, "content_type": seen.reply.header("content-type")})
-        until = seen.at + self.keep_us
-        kept = CachedResponse(seen.reply.status, head, seen.reply.body, seen.at, seen.at, until, until)
-        self.store.cache.save(self._key(url), self.source_id, kept)
+        head = json.dumps({"url": answer.reply.url, "content_type": answer.reply.header("content-type")})
+        until = answer.at + self.keep_us
+        response = CachedResponse(answer.reply.status, head, answer.reply.body, answer.at, answer.at, until, until)
+        self.store.cache.save(self._key(url), self.source_id, response)
 
     def _key(self, url: str) -> str:
         return digest(canonical(["price page", KEY_VERSION, self.scope, url]))

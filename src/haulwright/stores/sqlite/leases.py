@@ -1,4 +1,4 @@
-"""Claiming on SQLite: one writer at a time, so every claim is one transaction, with the gates in it."""
+"""Leases on SQLite: one writer at a time, so every claim is one transaction, with the gates in it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 from haulwright.engine.job import Lease
 from haulwright.engine.lease import Share
 from haulwright.stores.claim_cursor import ClaimCursor
-from haulwright.stores.claiming import Claiming, Round
 from haulwright.stores.connection import Connection
+from haulwright.stores.leases import Leases, Round
 
 
-class SqliteClaiming(Claiming):
-    """Takes leases from a file."""
+class SqliteLeases(Leases):
+    """Leases in a file."""
 
     def _claim_round(self, worker_id: str, queue: str, batch: int, cursor: ClaimCursor) -> Round:
         return self._claim_gated(worker_id, queue, batch, cursor)

@@ -1,0 +1,18 @@
+-- Brands.
+
+-- name: add
+insert into brands_brands (tenant, id, name, answers, created_at, updated_at)
+values (:tenant, :id, :name, :answers, haulwright_now(:now), haulwright_now(:now))
+returning tenant, id, name, answers, created_at;
+
+-- name: get
+select tenant, id, name, answers, created_at from brands_brands
+where tenant = :tenant and id = :id and removed_at is null;
+
+-- name: list
+select tenant, id, name, answers, created_at from brands_brands
+where tenant = :tenant and removed_at is null
+order by id limit :limit;
+
+-- name: now
+select haulwright_now(:now);
