@@ -134,7 +134,7 @@ class Fetch:
                 http,
                 wanted.url,
                 folder,
-                owner=(ctx.job.id, ctx.job.fence),
+                owner=ctx.job.key,
                 expected_sha256=wanted.expected_sha256,
                 expected_bytes=wanted.expected_bytes,
                 limits=self._documents.hosts.limits,
@@ -151,7 +151,7 @@ class Fetch:
                 await asyncio.sleep(LOOK_SECONDS)
                 with suppress(HaulwrightError, OSError):  # the download hears of it as well
                     parts = await asyncio.to_thread(orphans, folder, idle_seconds=float("-inf"))
-                    arrived = max((part.bytes for part in parts if part.job_key == ctx.job.id), default=0)
+                    arrived = max((part.bytes for part in parts if part.job_id == ctx.job.id), default=0)
                     await ctx.aprogress(arrived, max(total, arrived, 1), wanted.name)
 
         telling = asyncio.ensure_future(tell())
