@@ -15,7 +15,7 @@ from random import Random
 from subprocess import PIPE, Popen
 from typing import Any
 
-from haulwright.sources.download import download
+from haulwright.sources.download import LeaseKey, download
 from haulwright.sources.http import Http, Policy
 
 JOB_KEY = "the job"
@@ -84,9 +84,9 @@ def _wait(happened: Callable[[], bool]) -> None:
 
 def main() -> None:
     """One run, as a worker would make it."""
-    url, folder, job_key, fence = sys.argv[1:]
+    url, folder, job_id, fence = sys.argv[1:]
     print(READY, flush=True)
-    done = download(Http(policy=Policy(private=True)), url, folder, owner=(job_key, int(fence)))
+    done = download(Http(policy=Policy(private=True)), url, folder, owner=LeaseKey(job_id, int(fence)))
     told = {"sha256": done.sha256, "bytes": done.bytes, "path": str(done.path), "resumed_from": done.resumed_from}
     print(json.dumps(told), flush=True)
 

@@ -8,7 +8,7 @@ from math import ceil
 
 import pytest
 
-from haulwright.engine.lease import shares
+from haulwright.engine.lease import shares_of
 from haulwright.stores.claim_cursor import ClaimCursor
 from tests.stores.scenes import HOUR, START, claim, new_job
 
@@ -148,7 +148,7 @@ def test_a_tenant_has_a_name(store):
 
 @pytest.mark.parametrize(("tenants", "batch"), [(1, 5), (3, 5), (5, 3), (4, 4)])
 def test_a_batch_is_given_out_whole_and_nobody_gets_twice_what_another_gets(tenants, batch):
-    parts = [share.limit for share in shares([(f"t{n}", 0) for n in range(tenants)], batch)]
+    parts = [share.limit for share in shares_of([(f"t{n}", 0) for n in range(tenants)], batch)]
 
     assert sum(parts) == batch
     assert max(parts) - min(parts) <= 1

@@ -62,7 +62,7 @@ class Share:
     limit: int
 
 
-def shares(pairs: Sequence[tuple[str, int]], batch: int) -> list[Share]:
+def shares_of(pairs: Sequence[tuple[str, int]], batch: int) -> list[Share]:
     """Share a batch among the tenants found, each at its best rank; earlier tenants get the remainder.
 
     `pairs` are (tenant, rank) in walking order, ranks ascending within a tenant.
@@ -78,12 +78,12 @@ def shares(pairs: Sequence[tuple[str, int]], batch: int) -> list[Share]:
 
 
 def fill_up(
-    pairs: Sequence[tuple[str, int]], given: Sequence[Share], got: dict[tuple[str, int], int], missing: int
+    pairs: Sequence[tuple[str, int]], shares: Sequence[Share], counts: dict[tuple[str, int], int], missing: int
 ) -> list[Share]:
     """Fill what is missing of a batch from the first pair that may still have jobs, in walking order."""
-    limits = {(share.tenant, share.rank): share.limit for share in given}
+    limits = {(share.tenant, share.rank): share.limit for share in shares}
     return [
         Share(tenant, rank, missing)
         for tenant, rank in pairs
-        if got.get((tenant, rank), 0) >= limits.get((tenant, rank), 0)
+        if counts.get((tenant, rank), 0) >= limits.get((tenant, rank), 0)
     ]

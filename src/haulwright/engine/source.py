@@ -73,9 +73,9 @@ class SourceLimits:
         """The rate as the documents write it."""
         return None if self.rate_count is None else round(self.rate_count * 60 * SECOND / (self.rate_per_us or 1), 3)
 
-    def changed(self, said: Mapping[str, Any]) -> SourceLimits:
+    def changed(self, changes: Mapping[str, Any]) -> SourceLimits:
         """The same with what a person said otherwise."""
-        return SourceLimits(**{**asdict(self), **said})
+        return SourceLimits(**{**asdict(self), **changes})
 
 
 def source_limits(  # noqa: PLR0913 - the figures of a source, each with a name
@@ -90,20 +90,20 @@ def source_limits(  # noqa: PLR0913 - the figures of a source, each with a name
     enabled: bool = True,
 ) -> SourceLimits:
     """The figures that these words stand for; what makes no sense is refused."""
-    said: dict[str, Any] = {**rate_limits(rate, burst), **interval_limits(min_interval)}
+    figures: dict[str, Any] = {**rate_limits(rate, burst), **interval_limits(min_interval)}
     if min_interval is not None and burst not in {None, 1}:
         raise InvalidValue(
             "burst", burst, "is given beside min_interval", hint="Two that pass at once have no interval."
         )
     if min_interval is not None:
-        said["burst"] = 1
+        figures["burst"] = 1
     ttl = None if cache is None else us(cache, what="cache")
     return SourceLimits(
         enabled=enabled,
         concurrency=_count("concurrency", concurrency, 10_000),
         budget=budget_limit(budget),
         cache_ttl_us=ttl,
-        **said,
+        **figures,
         **breaker_limits(breaker),
     )
 
@@ -114,11 +114,11 @@ def rate_limits(word: str | None, burst: int | None = None) -> dict[str, Any]:
         if burst is not None:
             raise InvalidValue("burst", burst, "is given without a rate", hint="Write rate='30/min' beside it.")
         return {}
-    found = rate(word)
-    natural = max(1, math.floor(found.count / found.per_seconds))
+    rate_limit = rate(word)
+    natural = max(1, math.floor(rate_limit.count / rate_limit.per_seconds))
     return {
-        "rate_count": found.count,
-        "rate_per_us": round(found.per_seconds * SECOND),
+        "rate_count": rate_limit.count,
+        "rate_per_us": round(rate_limit.per_seconds * SECOND),
         "burst": _count("burst", natural if burst is None else burst, 1_000_000),
     }
 
@@ -240,7 +240,7 @@ class SourceState:
             Closing("parked", self.parked_until),
             Closing("budget", midnight if spent_up else 0),
         )
-        last = max(closings, key=lambda one: one.until)
+        last = max(closings, key=lambda closing: closing.until)
         return last if last.until > now else None
 
     def shuts_out(self, holder: LeaseKey) -> bool:

@@ -88,11 +88,11 @@ def _waiting(job: Job, around: Surroundings) -> Why:
 def _at_source(key: str, gate: str, around: Surroundings, wait: str) -> Why:
     """Name the gate that is closed at this moment; where none is, the one that gave the job its turn."""
     closed = around.source.closing(around.now) if around.source is not None else None
-    told = f"the source {key!r} {_CLOSED[closed.gate if closed else gate]}"
+    sentence = f"the source {key!r} {_CLOSED[closed.gate if closed else gate]}"
     how_long = f" {closed.words(around.now)}" if closed else ""
     opens = closed is not None and closed.gate in {"paused", "breaker", "credential", "parked"}
     command = f"haulwright source {'resume' if opens else 'show'} {key}"
-    return Why("gate_closed", f"{told}{how_long}; the job's turn is in {wait}", command)
+    return Why("gate_closed", f"{sentence}{how_long}; the job's turn is in {wait}", command)
 
 
 def _joined(jobs: WaitedFor, wait: str) -> Why:
@@ -109,8 +109,8 @@ def _running(job: Job, around: Surroundings) -> Why:
         ago = spell((around.now - job.lease_expires_at) / SECOND)
         return Why("lease_expired", f"its lease ran out {ago} ago under {holder}; the next sweep takes it back")
     since = spell(max(0, around.now - (job.leased_at or around.now)) / SECOND)
-    asked = "; it was asked to cancel" if job.cancel_reason is not None else ""
-    return Why("running", f"it runs on {holder} for {since}, attempt {job.attempts} of {job.max_attempts}{asked}")
+    suffix = "; it was asked to cancel" if job.cancel_reason is not None else ""
+    return Why("running", f"it runs on {holder} for {since}, attempt {job.attempts} of {job.max_attempts}{suffix}")
 
 
 def _finished(job: Job) -> Why:
@@ -119,7 +119,7 @@ def _finished(job: Job) -> Why:
     if job.state is State.DEAD and job.requeued_to is not None:
         successor = job.requeued_to
         return Why("requeued", f"it is dead and was requeued as {successor}", f"haulwright job show {successor}")
-    told = f" ({job.error_message})" if job.error_message else ""
+    suffix = f" ({job.error_message})" if job.error_message else ""
     if job.state is State.DEAD:
-        return Why("dead", f"it is a dead letter: {job.reason}{told}", f"haulwright dead requeue {job.id}")
+        return Why("dead", f"it is a dead letter: {job.reason}{suffix}", f"haulwright dead requeue {job.id}")
     return Why(str(job.state), f"it was {job.state}: {job.reason}")

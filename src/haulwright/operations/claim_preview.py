@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from haulwright.engine.lease import Share, fill_up, shares
+from haulwright.engine.lease import Share, fill_up, shares_of
 from haulwright.engine.transitions import State
 from haulwright.errors import SchemaMismatch
 from haulwright.stores import migrations
@@ -44,7 +44,7 @@ def _from_queue(store: Store, queue: str, batch: int, now: int) -> list[Job]:
     for tenant in dict(pairs):
         for job in _due(store, queue, tenant, now):
             waiting[tenant, -job.priority].append(job)
-    given = shares(pairs, batch)
+    given = shares_of(pairs, batch)
     taken = _take(waiting, given, batch)
     got = Counter((job.tenant, -job.priority) for job in taken)
     if taken and len(taken) < batch:

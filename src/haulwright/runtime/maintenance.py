@@ -73,10 +73,10 @@ class Maintenance:
 
         While the database was away nobody could renew: then what ran out is left to the sweeps that follow.
         """
-        gone = sorted(self._store.workers.gone_from(self._worker, is_gone))  # rows are locked in the order of ids
-        reaped = _until_empty(lambda: self._store.recovery.recover(gone, SWEEP_LIMIT))
-        if gone:
-            self._store.workers.recovered(self._worker, gone, len(reaped))
+        worker_ids = sorted(self._store.workers.gone_from(self._worker, is_gone))  # rows are locked in the order of ids
+        reaped = _until_empty(lambda: self._store.recovery.recover(worker_ids, SWEEP_LIMIT))
+        if worker_ids:
+            self._store.workers.recovered(self._worker, worker_ids, len(reaped))
         self._observers.reaped(reaped, "worker_startup_recovery")
         return len(reaped) + (self._sweep_twice() if self._may_reap() else 0)
 

@@ -121,10 +121,10 @@ class Worker:
     def _require_exclusive(self) -> None:
         if not self.options.exclusive:
             return
-        gone = set(self._store.workers.gone_from(self._identity, is_gone))
+        gone_ids = set(self._store.workers.gone_from(self._identity, is_gone))
         # Asked after we have said that we are here: of two that start at once, the one with the greater id goes.
         workers = self._store.workers.list()
-        earlier = [worker for worker in workers if worker.id < self._identity.id and worker.id not in gone]
+        earlier = [worker for worker in workers if worker.id < self._identity.id and worker.id not in gone_ids]
         if earlier:
             self._store.workers.stopped(self._identity, 0)
             message = f"Worker {earlier[0].name} is alive (host {earlier[0].host}, process {earlier[0].pid})."

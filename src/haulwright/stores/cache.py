@@ -41,12 +41,12 @@ class ResponseCache:
         row = self._db.read(lambda connection: first(connection.run(self._book["load"], params)))
         return None if row is None else CachedResponse(row[0], row[1], bytes(row[2]), *row[3:])
 
-    def save(self, key: str, source: str, kept: CachedResponse) -> bool:
+    def save(self, key: str, source: str, response: CachedResponse) -> bool:
         """Keep an answer in place of what was there; False where it is too large, and nothing is kept."""
-        if len(kept.body) > BODY_LIMIT_BYTES:
+        if len(response.body) > BODY_LIMIT_BYTES:
             self.forget(key)
             return False
-        params = {"key": key, "source": source, "size": len(kept.body) + len(kept.head), **kept._asdict()}
+        params = {"key": key, "source": source, "size": len(response.body) + len(response.head), **response._asdict()}
         self._db.transact(lambda connection: connection.run(self._book["save"], params))
         return True
 

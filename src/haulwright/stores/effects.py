@@ -101,11 +101,11 @@ class Effects:
         """Park an at-most-once effect that was interrupted: a person must find out whether it happened."""
 
         def work(connection: Connection) -> None:
-            marked = self._named(lease, key) | {"now": self._db.clock.now()}
-            if connection.run(self._book["mark_unknown"], marked):
+            params = self._named(lease, key) | {"now": self._db.clock.now()}
+            if connection.run(self._book["mark_unknown"], params):
                 data = {"job_id": lease.id, "key": key, "effect": name}
-                told = Event(events.EFFECT_UNKNOWN, lease.tenant, lease.id, lease.attempts, lease.fence, data=data)
-                self._events.record(connection, [told])
+                event = Event(events.EFFECT_UNKNOWN, lease.tenant, lease.id, lease.attempts, lease.fence, data=data)
+                self._events.record(connection, [event])
 
         self.under(lease, "effect", work)
 
@@ -190,8 +190,8 @@ class Effects:
                 raise NotFound("unknown effect", key)
             job_id, name = row
             resolution = "happened" if happened else "did_not_happen"
-            told = {"job_id": job_id, "key": key, "effect": name, "resolution": resolution, "reason": reason}
-            self._events.record(connection, [Event(events.EFFECT_RESOLVED, tenant, job_id, actor=actor, data=told)])
+            data = {"job_id": job_id, "key": key, "effect": name, "resolution": resolution, "reason": reason}
+            self._events.record(connection, [Event(events.EFFECT_RESOLVED, tenant, job_id, actor=actor, data=data)])
 
         self._db.transact(work)
 

@@ -23,9 +23,9 @@ class Events:
         self._db = database
         self._book = book("haulwright.stores", database.dialect, "events")
 
-    def record(self, connection: Connection, told: Sequence[Event]) -> None:
+    def record(self, connection: Connection, events: Sequence[Event]) -> None:
         """Write events in the transaction of what they describe."""
-        if not told:
+        if not events:
             return
         rows = [
             {
@@ -39,7 +39,7 @@ class Events:
                 "actor": event.actor,
                 "data": as_text(event.data),
             }
-            for event in told
+            for event in events
         ]
         connection.run_batch(self._book["record"], as_columns(rows), {"now": self._db.clock.now()})
 
@@ -63,9 +63,9 @@ class Events:
 
         def work(connection: Connection) -> int:
             connection.run(self._book["permit_retention"], {})
-            gone = connection.run(self._book["prune"], params)
+            rows = connection.run(self._book["prune"], params)
             connection.run(self._book["forbid_retention"], {})
-            return len(gone)
+            return len(rows)
 
         return self._db.transact(work)
 

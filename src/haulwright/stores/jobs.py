@@ -144,18 +144,18 @@ class Jobs:
 
         def work(connection: Connection) -> int:
             connection.run(self._book["prune_keys"], {"limit": limit, "now": params["now"]})
-            gone = connection.run(self._book["prune"], params)
+            rows = connection.run(self._book["prune"], params)
             # A requeued letter leaves its effects and stages to its successor, which has the same job key.
-            self._effects.prune(connection, [(tenant, key) for tenant, key, successor in gone if successor is None])
+            self._effects.prune(connection, [(tenant, key) for tenant, key, successor in rows if successor is None])
             counts: dict[str, int] = {}
-            for tenant, _, _ in gone:
+            for tenant, _, _ in rows:
                 counts[tenant] = counts.get(tenant, 0) + 1
             record = [
                 Event(events.JOBS_PRUNED, tenant, data={"state": str(state), "count": n, "age_seconds": age_seconds})
                 for tenant, n in sorted(counts.items())
             ]
             self._events.record(connection, record)
-            return len(gone)
+            return len(rows)
 
         return self._db.transact(work)
 

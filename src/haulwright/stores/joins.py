@@ -62,11 +62,11 @@ class Joins:
             names = {"tenant": tenant, "ids": sorted(set(lives.values()))}
             waiting = {job_id for (job_id,) in connection.run(self._book["unfinished"], names)}
             # After those that are not: a job only moves that way, and one that moved in between is finished.
-            ended: dict[str, str | None] = dict(connection.run(self._book["finished"], names))
-            unfinished = sorted(waiting - ended.keys())
-            if not any(ended.values()):
+            successors: dict[str, str | None] = dict(connection.run(self._book["finished"], names))
+            unfinished = sorted(waiting - successors.keys())
+            if not any(successors.values()):
                 break
-            lives = {asked: ended.get(life) or life for asked, life in lives.items()}
+            lives = {job_id: successors.get(life) or life for job_id, life in lives.items()}
         return Standing(lives, unfinished)
 
     def wait(self, lease: Lease, ids: Sequence[str]) -> bool:
@@ -94,9 +94,9 @@ class Joins:
         for start in range(0, len(ids), OUTCOMES_AT_ONCE):
             names = {"tenant": tenant, "ids": ids[start : start + OUTCOMES_AT_ONCE]}
             for row in self._db.read(partial(self._run, "outcomes", names)):
-                ended = JoinedRow._make(row)
-                rows[ended.id] = ended._replace(state=State(ended.state))
-                size += len(ended.result or "")
+                outcome = JoinedRow._make(row)
+                rows[outcome.id] = outcome._replace(state=State(outcome.state))
+                size += len(outcome.result or "")
             if size > limit_bytes:
                 message = f"The results of {len(ids)} joined jobs are over {limit_bytes} bytes together."
                 raise Refused(message, hint="Let the jobs return a reference to what they made, or join fewer of them.")

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from haulwright.clock import Instant
 from haulwright.engine.job import HeldLease, Lease
-from haulwright.engine.lease import Share, fill_up, gate_wait_us, shares
+from haulwright.engine.lease import Share, fill_up, gate_wait_us, shares_of
 from haulwright.engine.settlement import PutBack, Settlement, events_of
 from haulwright.stores.books import book
 from haulwright.stores.claim_cursor import ClaimCursor, Pair, ScannedPair
@@ -113,7 +113,7 @@ class Leases(ABC):
         """Take the jobs whose turn it is."""
 
     @abstractmethod
-    def _take(self, connection: Connection, given: list[Share], common: dict[str, Any]) -> list[Lease]:
+    def _take(self, connection: Connection, shares: list[Share], common: dict[str, Any]) -> list[Lease]:
         """Lease what the shares say, in the transaction of a gated claim."""
 
     def _claim_queue(self, worker_id: str, queue: str, batch: int, cursor: ClaimCursor) -> list[Lease]:
@@ -136,8 +136,8 @@ class Leases(ABC):
             scanned = scan_around(partial(self._scan, connection, queue), batch, cursor.last_tenant.get(queue, ""))
             common = {"worker_id": worker_id, "queue": queue, "gated": True, "now": self._db.clock.now()}
 
-            def take(given: list[Share], most: int) -> list[Lease]:
-                return self._take(connection, given, {**common, "batch": most})
+            def take(shares: list[Share], most: int) -> list[Lease]:
+                return self._take(connection, shares, {**common, "batch": most})
 
             leases = share_out(due(scanned), batch, take)
             return scanned, leases, self._pass_gates(connection, leases)
@@ -213,12 +213,12 @@ def share_out(pairs: list[Pair], batch: int, take: Take, *, all_or_nothing: bool
     """Take the share of each pair, and what some did not have from the others."""
     if not pairs:
         return []
-    given = shares(pairs, batch)
-    leases = take(given, batch)
+    shares = shares_of(pairs, batch)
+    leases = take(shares, batch)
     missing = batch - len(leases)
     if missing and (leases or not all_or_nothing):
-        got = Counter((lease.tenant, -lease.priority) for lease in leases)
-        more = fill_up(pairs, given, got, missing)
+        counts = Counter((lease.tenant, -lease.priority) for lease in leases)
+        more = fill_up(pairs, shares, counts, missing)
         leases += take(more, missing) if more else []
     return leases
 

@@ -106,24 +106,24 @@ class Listing:
         """One job, or None."""
         if not is_id(job_id):
             return None
-        wanted = _Where(self._mark).add("j.id = {}", job_id).add("j.tenant = {}", tenant)
-        rows = self._db.read(lambda connection: self._both(connection, wanted, wanted, 1))
+        where = _Where(self._mark).add("j.id = {}", job_id).add("j.tenant = {}", tenant)
+        rows = self._db.read(lambda connection: self._both(connection, where, where, 1))
         return _job(rows[0]) if rows else None
 
-    def page(self, wanted: JobFilter, *, after: str | None = None, limit: int = 50) -> JobPage:
+    def page(self, job_filter: JobFilter, *, after: str | None = None, limit: int = 50) -> JobPage:
         """Jobs by a filter, by age of their id, a page at a time."""
         check_page(limit)
         if after is not None and not is_id(after):
             raise no_cursor(after)
-        hot, cold = self._where(wanted, after, hot=True), self._where(wanted, after, hot=False)
+        hot, cold = self._where(job_filter, after, hot=True), self._where(job_filter, after, hot=False)
         rows = self._db.read(lambda connection: self._both(connection, hot, cold, limit + 1))
         jobs = [_job(row) for row in rows[:limit]]
         return JobPage(jobs, jobs[-1].id if len(rows) > limit else None)
 
-    def stuck(self, wanted: JobFilter, *, before: Instant, after: str | None = None, limit: int = 50) -> JobPage:
+    def stuck(self, job_filter: JobFilter, *, before: Instant, after: str | None = None, limit: int = 50) -> JobPage:
         """Running jobs whose lease ran out before a moment, the one that ran out first before the others."""
         check_page(limit)
-        where = self._where(replace(wanted, state=State.RUNNING), None, hot=True)
+        where = self._where(replace(job_filter, state=State.RUNNING), None, hot=True)
         if where is None:
             return JobPage([], None)
         where.text("j.state = 'running'").add("j.lease_expires_at < {}", before)  # in words: its index is partial
@@ -139,16 +139,16 @@ class Listing:
         self, tenant: str | None = None, *, after: str | None = None, limit: int = PAGE_LIMIT
     ) -> Page[DeadCount]:
         """Dead letters that wait for somebody, by tenant and error code, the most first."""
-        wanted = _Where(self._mark).text("j.state = 'dead'").text("j.requeued_to is null").add("j.tenant = {}", tenant)
+        where = _Where(self._mark).text("j.state = 'dead'").text("j.requeued_to is null").add("j.tenant = {}", tenant)
         place = _Where(self._mark)
         if after is not None:
             place.beyond("-count(*), j.tenant, coalesce(j.error_code, '')", read_cursor(after, int, str, str))
         sql = (
-            f"select j.tenant, j.error_code, count(*) from haulwright_history j where {wanted.sql} "  # noqa: S608 - _Where
+            f"select j.tenant, j.error_code, count(*) from haulwright_history j where {where.sql} "  # noqa: S608 - _Where
             f"group by j.tenant, j.error_code having {place.sql} "
             f"order by -count(*), j.tenant, coalesce(j.error_code, '') limit {check_page(limit) + 1:d}"
         )
-        rows = self._db.read(lambda connection: connection.execute(sql, [*wanted.values, *place.values]))
+        rows = self._db.read(lambda connection: connection.execute(sql, [*where.values, *place.values]))
         counts = [DeadCount(*row) for row in rows]
         return page_of(counts, limit, lambda row: cursor_of(-row.count, row.tenant, row.error_code or ""))
 
@@ -168,21 +168,21 @@ class Listing:
         )
         return connection.execute(sql, where.values)
 
-    def _where(self, wanted: JobFilter, after: str | None, *, hot: bool) -> _Where | None:
+    def _where(self, job_filter: JobFilter, after: str | None, *, hot: bool) -> _Where | None:
         """The conditions for one of the two tables; None where no row of it can match."""
-        if not _may_match(wanted, hot=hot):
+        if not _may_match(job_filter, hot=hot):
             return None
         where = _Where(self._mark)
         for name in _EQUAL:
-            where.add(f"j.{name} = {{}}", getattr(wanted, name))
-        where.add(f"{self._place}(j.tags, {{}}) > 0", _in_json(wanted.tag))
-        where.add("j.finished_at < {}", wanted.finished_before)
-        where.add("j.created_at > {}", wanted.created_after)
+            where.add(f"j.{name} = {{}}", getattr(job_filter, name))
+        where.add(f"{self._place}(j.tags, {{}}) > 0", _in_json(job_filter.tag))
+        where.add("j.finished_at < {}", job_filter.finished_before)
+        where.add("j.created_at > {}", job_filter.created_after)
         where.add("j.id < {}", after)
         table = "haulwright_jobs" if hot else "haulwright_history"
-        for condition in wanted.conditions:
+        for condition in job_filter.conditions:
             where.condition(condition, _test(condition, table, self._db.dialect, self._mark))
-        return where.text("j.requeued_to is null") if wanted.not_requeued else where
+        return where.text("j.requeued_to is null") if job_filter.not_requeued else where
 
 
 _EQUAL = (
@@ -283,20 +283,20 @@ def _lease_cursor(after: str) -> tuple[Instant, str]:
     return expires_at, job_id
 
 
-def _may_match(wanted: JobFilter, *, hot: bool) -> bool:
+def _may_match(job_filter: JobFilter, *, hot: bool) -> bool:
     """Whether a table of waiting and running jobs, or the one of finished jobs, may have what is wanted."""
-    if wanted.requeued_from is not None and not is_id(wanted.requeued_from):
+    if job_filter.requeued_from is not None and not is_id(job_filter.requeued_from):
         return False
-    if wanted.state is not None and (wanted.state in ACTIVE) is not hot:
+    if job_filter.state is not None and (job_filter.state in ACTIVE) is not hot:
         return False
     states = [
-        condition.values for condition in wanted.conditions if condition.name == "state" and not condition.negated
+        condition.values for condition in job_filter.conditions if condition.name == "state" and not condition.negated
     ]
     if not all(any((value in ACTIVE) is hot for value in values) for values in states):
         return False
     if hot:
-        return not wanted.not_requeued and wanted.finished_before is None
-    return wanted.waiting_on is None
+        return not job_filter.not_requeued and job_filter.finished_before is None
+    return job_filter.waiting_on is None
 
 
 def _in_json(tag: str | None) -> str | None:

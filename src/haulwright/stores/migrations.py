@@ -119,8 +119,8 @@ def _applied(connection: Connection, package: str) -> list[tuple[int, str]]:
     if not connection.execute(_EXISTS[connection.dialect]):
         return []
     mark = "?" if connection.dialect == "sqlite" else "%s"
-    asked = f"select number, digest from haulwright_migrations where chain = {mark} order by number"  # noqa: S608 - constant
-    return [(number, digest) for number, digest in connection.execute(asked, (package,))]
+    sql = f"select number, digest from haulwright_migrations where chain = {mark} order by number"  # noqa: S608 - constant
+    return [(number, digest) for number, digest in connection.execute(sql, (package,))]
 
 
 def _verify(package: str, chain: tuple[Migration, ...], applied: list[tuple[int, str]]) -> None:

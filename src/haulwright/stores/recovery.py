@@ -69,13 +69,13 @@ class Recovery:
         params = {"workers": list(worker_ids), "limit": limit}
         return self._take_back("leases_of", params, "worker_startup_recovery") if worker_ids else []
 
-    def give_back_unknown(self, worker_id: str, known: Collection[LeaseKey]) -> frozenset[str]:
+    def give_back_unknown(self, worker_id: str, keys: Collection[LeaseKey]) -> frozenset[str]:
         """Release what a worker holds without knowing it: the reply to its claim was lost."""
         params = {"workers": [worker_id], "limit": UNKNOWN_LIMIT}
 
         def work(connection: Connection) -> frozenset[str]:
             held = [StaleLease(*row) for row in connection.run(self._book["leases_of"], params)]
-            unknown = [lease for lease in held if lease.key not in known]
+            unknown = [lease for lease in held if lease.key not in keys]
             self._gates.give_back(connection, [lease.key for lease in unknown])
             return self._settlements.settle_on(connection, [Settlement(lease, RELEASE) for lease in unknown], worker_id)
 
@@ -89,14 +89,14 @@ class Recovery:
             overdue = connection.run(self._book["overdue"], params)
             step = Finish(State.DEAD, REASON_DEADLINE)
             ends = [(LeaseKey(job_id, fence), step) for job_id, fence, _, _ in overdue]
-            gone = self._settlements.finish(connection, ends, was=State.QUEUED)
+            keys = self._settlements.finish(connection, ends, was=State.QUEUED)
             record = [
                 Event(events.JOB_DEAD_LETTERED, tenant, job_id, fence=fence, data=_overdue(job_id, attempts))
                 for job_id, fence, tenant, attempts in overdue
-                if LeaseKey(job_id, fence) in gone
+                if LeaseKey(job_id, fence) in keys
             ]
             self._events.record(connection, record)
-            return sorted(job_id for job_id, _ in gone)
+            return sorted(job_id for job_id, _ in keys)
 
         return self._db.transact(work)
 

@@ -56,10 +56,10 @@ class Schedules:
 
         def work(connection: Connection) -> bool | None:
             now = self._clock.now_on(connection)
-            known = self._find(connection, spec.name, None)
-            since = now if known is None else known.opened_until
-            if known is not None and (known.spec.cron, known.spec.tz) != (spec.cron, spec.tz):
-                if self._slots.open_due(connection, known, now, SYSTEM).behind:
+            schedule = self._find(connection, spec.name, None)
+            since = now if schedule is None else schedule.opened_until
+            if schedule is not None and (schedule.spec.cron, schedule.spec.tz) != (spec.cron, spec.tz):
+                if self._slots.open_due(connection, schedule, now, SYSTEM).behind:
                     return None
                 since = now
             params = columns_of(spec, template) | {"opened_until": since, "next_at": next_slot(spec, since), "now": now}

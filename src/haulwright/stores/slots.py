@@ -69,8 +69,8 @@ class Slots:
         taken = self._taken(connection, spec.name, schedule.opened_until, now)
         behind = len(due) == BATCH
         until = due[-1] if behind else now
-        moved = {"name": spec.name, "from": schedule.opened_until, "until": until, "next_at": next_slot(spec, until)}
-        if not connection.run(self._book["advance"], moved):
+        params = {"name": spec.name, "from": schedule.opened_until, "until": until, "next_at": next_slot(spec, until)}
+        if not connection.run(self._book["advance"], params):
             return Opened(0, [], behind=True)
         openings = plan(
             spec,
@@ -81,8 +81,8 @@ class Slots:
             taken=taken,
             newest=newest_slot(spec, due[-1], now, taken) if behind else None,
         )
-        made = [self.open(connection, schedule, opening, actor, run_at=opening.slot_us) for opening in openings]
-        return Opened(len(openings), [job for job in made if job is not None], behind=behind)
+        jobs = [self.open(connection, schedule, opening, actor, run_at=opening.slot_us) for opening in openings]
+        return Opened(len(openings), [job for job in jobs if job is not None], behind=behind)
 
     def open(  # noqa: PLR0913 - the slot, and who opens it why
         self,
@@ -107,9 +107,9 @@ class Slots:
         }
         if not connection.run(self._book["open_slot"], params) or job_id is None:
             return None
-        made = self._enqueue(connection, schedule.template._replace(id=job_id, run_at=run_at, **_alone(schedule)))
-        if not made.created:
-            connection.run(self._book["turn_duplicate"], named | {"job_id": made.id})
+        enqueued = self._enqueue(connection, schedule.template._replace(id=job_id, run_at=run_at, **_alone(schedule)))
+        if not enqueued.created:
+            connection.run(self._book["turn_duplicate"], named | {"job_id": enqueued.id})
             return None
         self._events.record(connection, [_opened(schedule, opening, actor, reason, job_id)])
         return job_id
@@ -126,23 +126,23 @@ class Slots:
     ) -> tuple[list[Slot], Instant | None]:
         """Open past slots that have no disposition, each with its job, and say where to go on, if anywhere."""
         after, last = span
-        wanted = slots_between(schedule.spec, after, min(last, now), BATCH)
+        slots = slots_between(schedule.spec, after, min(last, now), BATCH)
         opened: list[Slot] = []
-        for slot in wanted:
+        for slot in slots:
             opening = Opening(slot, Disposition.BACKFILLED)
             job = self.open(connection, schedule, opening, actor, run_at=None, reason=reason)
             if job is not None:
                 row = (schedule.spec.name, slot, str(opening.disposition), job, None, schedule.revision, actor)
                 opened.append(Slot(*row, opened_at=now))
-        return opened, wanted[-1] if len(wanted) == BATCH else None
+        return opened, slots[-1] if len(slots) == BATCH else None
 
     def _enqueue(self, connection: Connection, job: NewJob) -> Enqueued:
         """A job that holds the unique key stands for the slot's, whatever its arguments are."""
         try:
-            (made,) = self._jobs.enqueue_on(connection, [job])
+            (enqueued,) = self._jobs.enqueue_on(connection, [job])
         except DuplicateMismatch as twin:
             return Enqueued(twin.job_id, created=False)
-        return made
+        return enqueued
 
     def _is_active(self, connection: Connection, schedule: ScheduleRow) -> bool:
         """Whether a job of this schedule is queued or running."""

@@ -95,11 +95,11 @@ class Workers:
     def stopped(self, worker: Identity, refused: int) -> None:
         """Say that a worker stopped on purpose."""
         params = {"id": worker.id, "refused": refused, "now": self._db.clock.now()}
-        told = Event(events.WORKER_STOPPED, DEFAULT_TENANT, worker=worker.id, data={"worker": worker.name})
+        event = Event(events.WORKER_STOPPED, DEFAULT_TENANT, worker=worker.id, data={"worker": worker.name})
 
         def work(connection: Connection) -> None:
             if connection.run(self._book["stopped"], params):
-                self._events.record(connection, [told])
+                self._events.record(connection, [event])
 
         self._db.transact(work)
 
@@ -109,15 +109,15 @@ class Workers:
         rows = self._db.read(lambda connection: connection.run(self._book["on_host"], params))
         return [row_id for row_id, _, boot_id, pid, started in rows if is_gone(boot_id, pid, started)]
 
-    def recovered(self, worker: Identity, gone: list[str], jobs: int) -> None:
+    def recovered(self, worker: Identity, worker_ids: list[str], jobs: int) -> None:
         """Write down that workers were found gone and their leases taken back."""
-        data = {"worker": worker.name, "jobs": jobs, "reason": "worker_startup_recovery", "gone": gone}
+        data = {"worker": worker.name, "jobs": jobs, "reason": "worker_startup_recovery", "gone": worker_ids}
 
         def work(connection: Connection) -> None:
-            for worker_id in gone:
+            for worker_id in worker_ids:
                 connection.run(self._book["stopped"], {"id": worker_id, "refused": 0, "now": self._db.clock.now()})
-            told = Event(events.WORKER_RECOVERED, DEFAULT_TENANT, worker=worker.id, data=data)
-            self._events.record(connection, [told])
+            event = Event(events.WORKER_RECOVERED, DEFAULT_TENANT, worker=worker.id, data=data)
+            self._events.record(connection, [event])
 
         self._db.transact(work)
 

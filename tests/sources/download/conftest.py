@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from haulwright.sandbox import Sandbox, SandboxClock
-from haulwright.sources.download import Downloaded, download
+from haulwright.sources.download import Downloaded, LeaseKey, download
 from haulwright.sources.http import Http, Policy
 
 NOON = 1_790_856_000.0
@@ -47,7 +47,7 @@ def fetch(http: Http, url: str, tmp_path: Path) -> Fetch:
     """Download the file as a run of one job, the first unless it is told which."""
 
     def fetch(fence: int = 1, job: str = "job", **options: object) -> Downloaded:
-        return download(http, url, tmp_path, owner=(job, fence), **options)
+        return download(http, url, tmp_path, owner=LeaseKey(job, fence), **options)
 
     return fetch
 

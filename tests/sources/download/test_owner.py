@@ -9,8 +9,8 @@ from contextlib import ExitStack
 import pytest
 
 from haulwright.errors import Retryable
-from haulwright.sources.download import DiskFull, TakenOver, download, orphans, remove_orphans
-from haulwright.sources.download.parts import Owner, Part, Record, take
+from haulwright.sources.download import DiskFull, LeaseKey, TakenOver, download, orphans, remove_orphans
+from haulwright.sources.download.parts import Part, Record, take
 
 WHAT = "https://files.example/a.bin"
 RECORD = Record(WHAT, "job", validator='"v1"', total=10)
@@ -22,7 +22,7 @@ def part_of(tmp_path):
     with ExitStack() as opened:
 
         def part_of(fence, job="job", data=b"", what=WHAT):
-            part = take(tmp_path, what, Owner(job, fence), RECORD)
+            part = take(tmp_path, what, LeaseKey(job, fence), RECORD)
             opened.callback(part.close)
             part.write(data)
             return part
@@ -95,7 +95,7 @@ def test_the_record_shows_no_credential_of_the_address(http, sandbox, tmp_path):
     secret = f"{sandbox.url}/files/a.bin?size=5000&sig=canary-1&X-Amz-Signature=canary-2"
     sandbox.files.script(truncate_at=2_000)
     with pytest.raises(Retryable):
-        download(http, secret, tmp_path, owner=("job", 1))
+        download(http, secret, tmp_path, owner=LeaseKey("job", 1))
 
     (record,) = tmp_path.glob("parts/*.json")
     assert "canary" not in record.read_text("utf-8")
@@ -143,7 +143,7 @@ def test_parts_that_nobody_goes_on_with_are_listed_by_age(part_of, tmp_path):
 
     found = orphans(tmp_path, idle_seconds=3_000, now=5_100)
 
-    assert [(each.job_key, each.fence, each.bytes, each.idle_seconds) for each in found] == [("job", 1, 7, 4_100)]
+    assert [(each.job_id, each.fence, each.bytes, each.idle_seconds) for each in found] == [("job", 1, 7, 4_100)]
     assert found[0].url == WHAT
     assert young.path.exists()
 

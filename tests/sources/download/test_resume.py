@@ -8,7 +8,7 @@ import time
 import pytest
 
 from haulwright.errors import Retryable
-from haulwright.sources.download import Corrupt, adownload, parts
+from haulwright.sources.download import Corrupt, LeaseKey, adownload, parts
 from haulwright.sources.download import fetch as fetching
 
 CUT = 300_000
@@ -219,11 +219,11 @@ def test_a_cancelled_download_keeps_what_arrived(awaited, http, url, tmp_path, s
     sandbox.files.script(pause_seconds=0.02, times=1)
 
     async def give_up():
-        task = asyncio.ensure_future(adownload(http, url, tmp_path, owner=("job", 1)))
+        task = asyncio.ensure_future(adownload(http, url, tmp_path, owner=LeaseKey("job", 1)))
         arrived = await asyncio.to_thread(_size_above, tmp_path, 0)
         task.cancel()
         await asyncio.wait([task])
-        done = await adownload(http, url, tmp_path, owner=("job", 2))
+        done = await adownload(http, url, tmp_path, owner=LeaseKey("job", 2))
         assert arrived <= done.resumed_from < done.bytes
 
     awaited(give_up())

@@ -147,7 +147,7 @@ class Fetch:
                 http,
                 target.url,
                 folder,
-                owner=(ctx.job.id, ctx.job.fence),
+                owner=ctx.job.key,
                 expected_sha256=target.expected_sha256,
                 expected_bytes=target.expected_bytes,
                 limits=self._hosts.limits,
@@ -164,7 +164,7 @@ class Fetch:
                 await asyncio.sleep(LOOK_SECONDS)
                 with suppress(HaulwrightError, OSError):  # the download hears of it as well
                     parts = await asyncio.to_thread(orphans, folder, idle_seconds=float("-inf"))
-                    arrived = max((part.bytes for part in parts if part.job_key == ctx.job.id), default=0)
+                    arrived = max((part.bytes for part in parts if part.job_id == ctx.job.id), default=0)
                     await ctx.aprogress(arrived, max(total, arrived, 1), target.name)
 
         reporter = asyncio.ensure_future(report())

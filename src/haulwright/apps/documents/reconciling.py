@@ -156,7 +156,7 @@ class Reconciler:
         """Remove what was left behind on the way: parts that no job goes on with, and files that no job will file."""
         folder = self._folders.staging(tenant)
         for part in orphans(folder, idle_seconds=self._stale_seconds):
-            if not self._artifacts.is_active(part.job_key):
+            if not self._artifacts.is_active(part.job_id):
                 if not self._dry_run:
                     forget(part.path)
                 self._add_finding("orphan_part", tenant, str(part.path), "removed")

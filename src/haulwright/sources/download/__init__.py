@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from haulwright.engine.job import LeaseKey
 from haulwright.sources.blocking import plain
 from haulwright.sources.download.disk import content_path
 from haulwright.sources.download.errors import Corrupt, DiskFull, TakenOver
@@ -17,6 +18,7 @@ __all__ = [
     "DiskFull",
     "Downloaded",
     "Hint",
+    "LeaseKey",
     "Orphan",
     "TakenOver",
     "adownload",

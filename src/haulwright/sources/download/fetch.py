@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Final, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
+from haulwright.engine.job import LeaseKey
 from haulwright.errors import Retryable
 from haulwright.sources.download import ranges
 from haulwright.sources.download.disk import content_path, holds, move_into_place
 from haulwright.sources.download.errors import Corrupt, TakenOver, disk_errors
-from haulwright.sources.download.parts import Owner, Part, Record, finished, forget_all, take
+from haulwright.sources.download.parts import Part, Record, finished, forget_all, take
 from haulwright.sources.http import Http, Limits, Stream
 
 T = TypeVar("T")
@@ -55,7 +56,7 @@ async def adownload(  # noqa: PLR0913  what is wanted, each part with its name
     url: str,
     folder: str | Path,
     *,
-    owner: tuple[str, int],
+    owner: LeaseKey,
     expected_sha256: str | None = None,
     expected_bytes: int | None = None,
     headers: Mapping[str, str] | None = None,
@@ -63,10 +64,10 @@ async def adownload(  # noqa: PLR0913  what is wanted, each part with its name
 ) -> Downloaded:
     """Fetch a file into `folder/ab/cd/<sha256>`, going on where an earlier run of the same job stopped.
 
-    `owner` is the job's key and the fence of this run. An error leaves what is good in the part, so that the next run
-    resumes; only what proved wrong is thrown away.
+    `owner` is the lease of this run, `ctx.job.key` in a task. An error leaves what is good in the part, so that
+    the next run resumes; only what proved wrong is thrown away.
     """
-    order = _Order(Path(folder), url, Owner(*owner), expected_sha256, expected_bytes)
+    order = _Order(Path(folder), url, owner, expected_sha256, expected_bytes)
     with disk_errors():
         there = await _off_loop(order.already_there)
         if there is not None:
@@ -84,7 +85,7 @@ class _Order:
 
     folder: Path
     url: str
-    owner: Owner
+    owner: LeaseKey
     sha256: str | None
     length: int | None
 
@@ -97,7 +98,7 @@ class _Order:
         """The record of a part that nothing is known of yet."""
         parts = urlsplit(self.url)
         shown = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-        return Record(shown, self.owner.job_key)
+        return Record(shown, self.owner.id)
 
     def take(self) -> Part:
         """The part to go on with."""

@@ -16,7 +16,7 @@ class Orphan:
     """A part, and for how long nothing was written to it."""
 
     path: Path
-    job_key: str
+    job_id: str
     """Whose it was; empty where its record cannot be read."""
     fence: int
     url: str
@@ -64,7 +64,7 @@ def _read(part: Path, now: float) -> Orphan | None:
     record = Record.read(record_path(part))
     return Orphan(
         path=part,
-        job_key=record.job_key if record else "",
+        job_id=record.job_id if record else "",
         fence=fence_of(part) or 0,
         url=record.url if record else "",
         bytes=body.st_size if body else 0,

@@ -14,8 +14,9 @@ import json
 import os
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, Self
 
+from haulwright.engine.job import LeaseKey
 from haulwright.sources.download.disk import BLOCK_BYTES, boot_id, draft_path, make_folder, write_whole
 from haulwright.sources.download.errors import TakenOver
 
@@ -25,20 +26,13 @@ DURABLE_EVERY_BYTES: Final = 8 * 1024 * 1024
 _NAME_CHARS: Final = 24
 
 
-class Owner(NamedTuple):
-    """Whose part it is."""
-
-    job_key: str
-    fence: int
-
-
 @dataclass(frozen=True, slots=True)
 class Record:
     """What is known of a part."""
 
     url: str
     """Without query and credentials: for people."""
-    job_key: str
+    job_id: str
     validator: str | None = None
     """By which the rest of the same bytes can be asked for."""
     total: int | None = None
@@ -144,7 +138,7 @@ class Part:
             return False
 
 
-def take(folder: Path, what: str, owner: Owner, fresh: Record) -> Part:
+def take(folder: Path, what: str, owner: LeaseKey, fresh: Record) -> Part:
     """The part of this run, with whatever an earlier run of the same job left that is good."""
     mine = _path(folder, what, owner)
     make_folder(mine.parent)
@@ -158,7 +152,7 @@ def take(folder: Path, what: str, owner: Owner, fresh: Record) -> Part:
     return part
 
 
-def finished(folder: Path, what: str, owner: Owner) -> Record | None:
+def finished(folder: Path, what: str, owner: LeaseKey) -> Record | None:
     """The record of a part that a run of this job moved into place and had no time to forget."""
     for path in _earlier(_path(folder, what, owner)):
         record = Record.read(record_path(path))
@@ -167,7 +161,7 @@ def finished(folder: Path, what: str, owner: Owner) -> Record | None:
     return None
 
 
-def forget_all(folder: Path, what: str, owner: Owner) -> None:
+def forget_all(folder: Path, what: str, owner: LeaseKey) -> None:
     """Leave nothing of this job behind, up to this run."""
     for path in _earlier(_path(folder, what, owner)):
         forget(path)
@@ -223,8 +217,8 @@ def _earlier(mine: Path) -> list[Path]:
     return [path for _, path in sorted(numbered, reverse=True)]
 
 
-def _path(folder: Path, what: str, owner: Owner) -> Path:
-    return folder / PARTS / f"{_word(what)}.{_word(owner.job_key)}.{owner.fence}.part"
+def _path(folder: Path, what: str, owner: LeaseKey) -> Path:
+    return folder / PARTS / f"{_word(what)}.{_word(owner.id)}.{owner.fence}.part"
 
 
 def _word(text: str) -> str:

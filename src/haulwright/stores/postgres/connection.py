@@ -221,8 +221,8 @@ class PostgresDatabase:
         self._pool.close()
 
     def _connect(self) -> PostgresConnection:
-        given = _understood(self.url)
-        ours = {name: value for name, value in _KEEPALIVE.items() if name not in given}
+        options = _understood(self.url)
+        ours = {name: value for name, value in _KEEPALIVE.items() if name not in options}
         try:
             raw = psycopg.connect(self.url, autocommit=True, **ours)  # type: ignore[arg-type] # libpq takes any option
         except psycopg.OperationalError as error:
@@ -258,11 +258,13 @@ def _settings(*, for_transaction: bool) -> str:
 
     Plans are kept while tables grow: one that was made for an empty table must be good for a large one (decision 11).
     """
-    chosen = {"lock_timeout": "10s", "idle_in_transaction_session_timeout": "60s", "timezone": "UTC"}
-    chosen |= {"enable_seqscan": "off", "jit": "off"}
+    options = {"lock_timeout": "10s", "idle_in_transaction_session_timeout": "60s", "timezone": "UTC"}
+    options |= {"enable_seqscan": "off", "jit": "off"}
     isolation = "transaction_isolation" if for_transaction else "default_transaction_isolation"
-    chosen[isolation] = "read committed"
-    return "select " + ", ".join(f"set_config('{name}', '{it}', {for_transaction})" for name, it in chosen.items())
+    options[isolation] = "read committed"
+    return "select " + ", ".join(
+        f"set_config('{name}', '{value}', {for_transaction})" for name, value in options.items()
+    )
 
 
 @contextmanager

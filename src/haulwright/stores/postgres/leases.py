@@ -36,8 +36,10 @@ class PostgresLeases(Leases):
                 return in_order(leases, scanned, has_more=remember(cursor, queue, scanned, leases, batch))
         return self._claim_gated(worker_id, queue, batch, cursor)
 
-    def _take(self, connection: Connection, given: list[Share], common: dict[str, Any]) -> list[Lease]:
-        return [Lease._make(row) for row in connection.run_batch(self._book["claim"], ScanCursor().past(given), common)]
+    def _take(self, connection: Connection, shares: list[Share], common: dict[str, Any]) -> list[Lease]:
+        return [
+            Lease._make(row) for row in connection.run_batch(self._book["claim"], ScanCursor().past(shares), common)
+        ]
 
     def _claim_ungated(self, worker_id: str, queue: str, batch: int, cursor: ClaimCursor) -> Claimed:
         """A scan, and a statement that is its own transaction: two trips where nothing but the jobs is to be written.
@@ -56,9 +58,9 @@ class PostgresLeases(Leases):
         last = cursor.last_tenant.get(queue, "")
         common = {"worker_id": worker_id, "queue": queue, "now": self._db.clock.now()}
 
-        def take(given: list[Share], most: int) -> list[Lease]:
+        def take(shares: list[Share], most: int) -> list[Lease]:
             params = {**common, "gated": False, "batch": most}
-            return [Lease._make(row) for row in self._db.run_single(self._book["claim"], params, trail.past(given))]
+            return [Lease._make(row) for row in self._db.run_single(self._book["claim"], params, trail.past(shares))]
 
         leases: list[Lease] | None = None
         if last or trail.ends:

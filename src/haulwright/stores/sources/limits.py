@@ -75,12 +75,12 @@ class Sources:
 
         def work(connection: Connection) -> bool:
             row = first(connection.run(self._book["hold"], self._named(key)))
-            said = json.loads(row[1]) if row is not None and row[1] else {}
+            overrides = json.loads(row[1]) if row is not None and row[1] else {}
             params = {
                 **self._named(key),
                 "declared": _written(figures),
                 "credential": credential,
-                **_in_force(figures.changed(said)),
+                **_in_force(figures.changed(overrides)),
             }
             changed = bool(connection.run(self._book["declare"], params))
             if changed:
@@ -92,12 +92,12 @@ class Sources:
             self.realign(key)
         return changed
 
-    def override(self, key: str, said: Mapping[str, Any] | None, *, actor: str, reason: str = "") -> None:
+    def override(self, key: str, changes: Mapping[str, Any] | None, *, actor: str, reason: str = "") -> None:
         """Change figures of a source until this is taken back, which None does."""
 
         def work(connection: Connection) -> None:
             declared, before, _, _ = self._hold(connection, key)
-            merged = None if said is None else {**(json.loads(before) if before else {}), **said}
+            merged = None if changes is None else {**(json.loads(before) if before else {}), **changes}
             figures = SourceLimits(**json.loads(declared)).changed(merged or {})
             written = json.dumps(merged, sort_keys=True) if merged else None
             params = {**self._named(key), "overridden": written, "actor": actor if merged else None}
@@ -195,11 +195,11 @@ class Sources:
 
 def _source(row: Row, standing: Row) -> SourceRow:
     key, declared, overridden, by, *rest = row
-    said = json.loads(overridden) if overridden else {}
+    overrides = json.loads(overridden) if overridden else {}
     code = SourceLimits(**json.loads(declared))
     paused_at, paused_by, reason, streak, succeeded, failed, credential, since, created, updated = rest
     return SourceRow(
-        key, code.changed(said), code, said, by, SourceState(*standing), paused_at, paused_by, reason, streak,
+        key, code.changed(overrides), code, overrides, by, SourceState(*standing), paused_at, paused_by, reason, streak,
         succeeded, failed, credential is not None, since, created, updated,
     )  # fmt: skip
 

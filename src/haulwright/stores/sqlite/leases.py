@@ -17,10 +17,10 @@ class SqliteLeases(Leases):
     def _claim_round(self, worker_id: str, queue: str, batch: int, cursor: ClaimCursor) -> Round:
         return self._claim_gated(worker_id, queue, batch, cursor)
 
-    def _take(self, connection: Connection, given: list[Share], common: dict[str, Any]) -> list[Lease]:
+    def _take(self, connection: Connection, shares: list[Share], common: dict[str, Any]) -> list[Lease]:
         """There is no lateral join: one statement a pair, until the batch is full."""
         leases: list[Lease] = []
-        for share in given:
+        for share in shares:
             most = min(share.limit, common["batch"] - len(leases))
             if most > 0:
                 params = {**common, "tenant": share.tenant, "rank": share.rank, "limit": most}

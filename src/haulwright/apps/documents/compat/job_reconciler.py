@@ -68,5 +68,5 @@ def _is_owned(part: Path, owners: set[str]) -> bool:
     """Whether a part names one of these jobs: in its record, or in its own name."""
     record = Record.read(record_path(part))
     if record is not None:
-        return record.job_key in owners
+        return record.job_id in owners
     return any(owner in part.name for owner in owners)

@@ -83,18 +83,18 @@ select body from haulwright_blobs where tenant = :tenant and key = :key;
 
 -- name: prune_blobs
 delete from haulwright_blobs b using haulwright_effects e,
-    (select unnest(:tenant::text[]) as tenant, unnest(:job_key::text[]) as job_key) gone
-where b.tenant = e.tenant and b.key = e.key and e.tenant = gone.tenant and e.job_key = gone.job_key;
+    (select unnest(:tenant::text[]) as tenant, unnest(:job_key::text[]) as job_key) input
+where b.tenant = e.tenant and b.key = e.key and e.tenant = input.tenant and e.job_key = input.job_key;
 
 -- name: prune
 delete from haulwright_effects e
-using (select unnest(:tenant::text[]) as tenant, unnest(:job_key::text[]) as job_key) gone
-where e.tenant = gone.tenant and e.job_key = gone.job_key;
+using (select unnest(:tenant::text[]) as tenant, unnest(:job_key::text[]) as job_key) input
+where e.tenant = input.tenant and e.job_key = input.job_key;
 
 -- name: prune_stages
 delete from haulwright_stages s
-using (select unnest(:tenant::text[]) as tenant, unnest(:job_key::text[]) as job_key) gone
-where s.tenant = gone.tenant and s.job_key = gone.job_key;
+using (select unnest(:tenant::text[]) as tenant, unnest(:job_key::text[]) as job_key) input
+where s.tenant = input.tenant and s.job_key = input.job_key;
 
 -- name: stage
 select generation, machine, stage, job_id, fence from haulwright_stages

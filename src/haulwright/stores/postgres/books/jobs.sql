@@ -31,7 +31,7 @@ with taken as (
         set job_id = excluded.job_id, args_digest = excluded.args_digest, expires_at = excluded.expires_at
         where held.expires_at <= haulwright_now(:now::bigint)
     returning job_id
-), made as (
+), inserted as (
     insert into haulwright_jobs (
         id, tenant, task, queue, state, rank, run_at, args, max_attempts, job_key, source, unique_key, unique_scope,
         concurrency_key, concurrency_limit, correlation_id, tags, event_fields, headers, requeued_from, lease_us, timeout_us,
@@ -48,9 +48,9 @@ with taken as (
     returning id, created_at
 ), event as (
     insert into haulwright_events (at, tenant, name, job_id, data)
-    select created_at, :tenant, :event, id, :event_data from made where :event::text is not null
+    select created_at, :tenant, :event, id, :event_data from inserted where :event::text is not null
 )
-select id from made;
+select id from inserted;
 
 -- name: enqueue_many
 -- Several jobs, some of which may find their unique key taken: by others, or by one before them in the batch.
@@ -130,7 +130,7 @@ where tenant = :tenant and job_id = :id::uuid
 -- The (tenant, rank) pairs of a queue after the tenant :after and before :before, until :tenants tenants with a due job
 -- are found. One index probe a pair: its first entry has its earliest run_at, so parked jobs are never walked.
 -- A paused queue has no pairs.
-with recursive pair (tenant, rank, run_at, due, found, counted) as (
+with recursive pair (tenant, rank, run_at, due, due_tenants, counted) as (
     select start.tenant, start.rank, start.run_at, start.due, start.due::int, start.due
     from (
         select j.tenant, j.rank, j.run_at, j.run_at <= (select haulwright_now(:now::bigint)) as due from haulwright_jobs j
@@ -139,14 +139,14 @@ with recursive pair (tenant, rank, run_at, due, found, counted) as (
         order by j.tenant, j.rank, j.run_at, j.id limit 1) start
     union all
     select next.tenant, next.rank, next.run_at, next.due,
-           pair.found + (next.due and not (next.tenant = pair.tenant and pair.counted))::int,
+           pair.due_tenants + (next.due and not (next.tenant = pair.tenant and pair.counted))::int,
            next.due or (next.tenant = pair.tenant and pair.counted)
     from pair cross join lateral (
         select j.tenant, j.rank, j.run_at, j.run_at <= (select haulwright_now(:now::bigint)) as due from haulwright_jobs j
         where j.queue = :queue and j.state = 'queued'
           and (j.tenant, j.rank) > (pair.tenant, pair.rank) and j.tenant < :before
         order by j.tenant, j.rank, j.run_at, j.id limit 1) next
-    where pair.found < :tenants or next.tenant = pair.tenant
+    where pair.due_tenants < :tenants or next.tenant = pair.tenant
 )
 select tenant, rank, run_at, due from pair;
 
@@ -168,7 +168,7 @@ with recursive past (tenant, rank, run_at, id) as (
     from edge
     where not exists (select 1 from haulwright_queues q where q.name = :queue and q.paused_at is not null)
     window ordered as (order by tenant, rank)
-), pair (tenant, rank, run_at, due, found, counted, to_tenant, to_rank) as (
+), pair (tenant, rank, run_at, due, due_tenants, counted, to_tenant, to_rank) as (
     select start.tenant, start.rank, start.run_at, start.due, start.due::int, start.due, gap.to_tenant, gap.to_rank
     from gap cross join lateral (
         select tenant, rank, run_at, run_at <= (select haulwright_now(:now::bigint)) as due from (
@@ -185,7 +185,7 @@ with recursive past (tenant, rank, run_at, id) as (
         limit 1) start
     union all
     select next.tenant, next.rank, next.run_at, next.due,
-           pair.found + (next.due and not (next.tenant = pair.tenant and pair.counted))::int,
+           pair.due_tenants + (next.due and not (next.tenant = pair.tenant and pair.counted))::int,
            next.due or (next.tenant = pair.tenant and pair.counted), pair.to_tenant, pair.to_rank
     from pair cross join lateral (
         select tenant, rank, run_at, run_at <= (select haulwright_now(:now::bigint)) as due from (
@@ -200,7 +200,7 @@ with recursive past (tenant, rank, run_at, id) as (
                and j.rank > case when pair.tenant = pair.to_tenant then pair.rank::int else -32769 end
              order by j.rank, j.run_at, j.id limit 1)) nearest
         limit 1) next
-    where pair.found < :tenants or next.tenant = pair.tenant
+    where pair.due_tenants < :tenants or next.tenant = pair.tenant
 )
 select tenant, rank, run_at, due from pair
 union all
@@ -240,7 +240,7 @@ returning j.id, j.fence, j.tenant, j.task, j.queue, j.args, j.attempts, j.max_at
 -- The walk, and at once the claim of what it found where one pair alone has something due: a lone job takes one trip.
 -- Each pair comes with the jobs that were taken from it. Where several have something due nothing is taken, for who gets
 -- how much is not decided here; nor where a gate stands before one of the jobs.
-with recursive pair (tenant, rank, run_at, due, found, counted) as (
+with recursive pair (tenant, rank, run_at, due, due_tenants, counted) as (
     select start.tenant, start.rank, start.run_at, start.due, start.due::int, start.due
     from (
         select j.tenant, j.rank, j.run_at, j.run_at <= (select haulwright_now(:now::bigint)) as due from haulwright_jobs j
@@ -249,14 +249,14 @@ with recursive pair (tenant, rank, run_at, due, found, counted) as (
         order by j.tenant, j.rank, j.run_at, j.id limit 1) start
     union all
     select next.tenant, next.rank, next.run_at, next.due,
-           pair.found + (next.due and not (next.tenant = pair.tenant and pair.counted))::int,
+           pair.due_tenants + (next.due and not (next.tenant = pair.tenant and pair.counted))::int,
            next.due or (next.tenant = pair.tenant and pair.counted)
     from pair cross join lateral (
         select j.tenant, j.rank, j.run_at, j.run_at <= (select haulwright_now(:now::bigint)) as due from haulwright_jobs j
         where j.queue = :queue and j.state = 'queued'
           and (j.tenant, j.rank) > (pair.tenant, pair.rank) and j.tenant < :before
         order by j.tenant, j.rank, j.run_at, j.id limit 1) next
-    where pair.found < :tenants or next.tenant = pair.tenant
+    where pair.due_tenants < :tenants or next.tenant = pair.tenant
 ), ready as materialized (
     select tenant, rank from pair where due
 ), picked as materialized (
@@ -309,7 +309,7 @@ with input as (
            unnest(:error_class::text[]) as error_class, unnest(:error_code::text[]) as error_code,
            unnest(:error_message::text[]) as error_message
     order by 1
-), gone as (
+), deleted as (
     delete from haulwright_jobs j using input
     where j.id = input.id and j.fence = input.fence and j.state || '' = input.was
     returning j.*, input.state as outcome, input.reason, input.result, input.event_fields as result_facts,
@@ -329,9 +329,9 @@ with input as (
         heartbeat_at, progress, coalesce(last_class, error_class), coalesce(last_code, error_code),
         coalesce(last_message, error_message), result, created_at, (select haulwright_now(:now::bigint)), started_at,
         (select haulwright_now(:now::bigint))
-    from gone
+    from deleted
 )
-select id, fence, joined from gone;
+select id, fence, joined from deleted;
 
 -- name: put_back
 -- Retry, snooze, release and loss: the job is queued again. One that was asked to cancel is not.

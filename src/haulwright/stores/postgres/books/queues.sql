@@ -1,8 +1,8 @@
 -- name: pause
-insert into haulwright_queues as known (name, paused_at, paused_by, reason)
+insert into haulwright_queues as queue (name, paused_at, paused_by, reason)
 values (:name, haulwright_now(:now::bigint), :actor, :reason)
 on conflict (name) do update set paused_at = haulwright_now(:now::bigint), paused_by = :actor, reason = :reason
-where known.paused_at is null
+where queue.paused_at is null
 returning name;
 
 -- name: paused

@@ -1,7 +1,7 @@
 -- name: declare
 -- A schedule is declared by every process that has its code. A change of its words starts a new revision; the slots
 -- that are already opened keep theirs.
-insert into haulwright_schedules as known (name, tenant, task, cron, tz, coalesce_slots, misfire_grace_us, overlap,
+insert into haulwright_schedules as schedule (name, tenant, task, cron, tz, coalesce_slots, misfire_grace_us, overlap,
     max_runtime_us, template, opened_until, next_at, created_at, updated_at)
 values (:name, :tenant, :task, :cron, :tz, :coalesce, :misfire_grace_us, :overlap, :max_runtime_us, :template,
     :opened_until, :next_at, haulwright_now(:now::bigint), haulwright_now(:now::bigint))
@@ -9,12 +9,12 @@ on conflict (name) do update
 set tenant = excluded.tenant, task = excluded.task, cron = excluded.cron, tz = excluded.tz,
     coalesce_slots = excluded.coalesce_slots, misfire_grace_us = excluded.misfire_grace_us,
     overlap = excluded.overlap, max_runtime_us = excluded.max_runtime_us, template = excluded.template,
-    opened_until = excluded.opened_until, next_at = excluded.next_at, revision = known.revision + 1, updated_at = haulwright_now(:now::bigint)
-where (known.tenant, known.task, known.cron, known.tz, known.coalesce_slots, known.overlap, known.template)
+    opened_until = excluded.opened_until, next_at = excluded.next_at, revision = schedule.revision + 1, updated_at = haulwright_now(:now::bigint)
+where (schedule.tenant, schedule.task, schedule.cron, schedule.tz, schedule.coalesce_slots, schedule.overlap, schedule.template)
       is distinct from (excluded.tenant, excluded.task, excluded.cron, excluded.tz, excluded.coalesce_slots,
                         excluded.overlap, excluded.template)
-   or known.misfire_grace_us is distinct from excluded.misfire_grace_us
-   or known.max_runtime_us is distinct from excluded.max_runtime_us
+   or schedule.misfire_grace_us is distinct from excluded.misfire_grace_us
+   or schedule.max_runtime_us is distinct from excluded.max_runtime_us
 returning revision;
 
 -- name: get

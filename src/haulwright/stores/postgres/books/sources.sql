@@ -23,7 +23,7 @@ with input as (
     select *, now / 86400000000 as day, (burst - 1) * interval_us as slack_us, greatest(met_until, now) as met,
         case when spent_day = now / 86400000000 then spent else 0 end as spent_today,
         greatest(met_until, paused_until, parked_until, open_until) as busy_until,
-        (select count(*) from input) as asked, (select count(*) from input where input.back) as back,
+        (select count(*) from input) as requesters, (select count(*) from input where input.back) as back,
         greatest(case when enabled then 0 else :forever::bigint end,
             case when breaker = 'refused' then :forever::bigint else 0 end,
             paused_until, parked_until, case when breaker = 'open' then open_until else 0 end,
@@ -33,8 +33,8 @@ with input as (
     from latest
 ), room as materialized (
     select *, case when shut_until > now then 0 else greatest(0, least(
-        asked, coalesce(concurrency - held, asked), coalesce(budget - spent_today, asked),
-        case when breaker = 'closed' then asked else 1 end)) end as room
+        requesters, coalesce(concurrency - held, requesters), coalesce(budget - spent_today, requesters),
+        case when breaker = 'closed' then requesters else 1 end)) end as room
     from asking
 ), came_back as materialized (
     select *, case when interval_us = 0 then least(back, room) else greatest(0, least(
@@ -45,8 +45,8 @@ with input as (
         when busy_until + greatest(10 * interval_us, 5000000) < now then now else turns_until end) as line
     from came_back
 ), total as materialized (
-    select *, came_back + case when interval_us = 0 then least(asked - back, room - came_back) else greatest(0, least(
-        asked - back, room - came_back,
+    select *, came_back + case when interval_us = 0 then least(requesters - back, room - came_back) else greatest(0, least(
+        requesters - back, room - came_back,
         (now + :patience_us::bigint + slack_us - line + interval_us) / interval_us)) end as total
     from line
 ), d as materialized (
@@ -57,7 +57,7 @@ with input as (
         end) as opens_at,
         case when concurrency is not null and held + total >= concurrency and shut_until <= now
                   and not (total > 0 and breaker <> 'closed')
-            then 0 else asked - total end as turns
+            then 0 else requesters - total end as turns
     from total
 ), permits as (
     insert into haulwright_source_permits (source, ticket, holder, fence, expires_at)
@@ -104,7 +104,7 @@ order by p.ticket limit 1;
 
 -- name: leave
 -- What an answer says about the server, and the permit back. Only the probe closes a breaker, or opens it for longer.
-with gone as (
+with deleted as (
     delete from haulwright_source_permits where source = :key and ticket = :ticket::bigint returning ticket
 ), counted as (
     insert into haulwright_traffic as t (source, minute, requests, failed, throttled, sent, received, busy_us)
@@ -123,7 +123,7 @@ with gone as (
     from haulwright_sources s where s.key = :key for update
 )
 update haulwright_sources s
-set held = greatest(0, s.held - (select count(*) from gone)),
+set held = greatest(0, s.held - (select count(*) from deleted)),
     failure_streak = case :outcome when 'ok' then 0 when 'failed' then s.failure_streak + 1 else s.failure_streak end,
     last_success_at = case when :outcome = 'ok' then v.now else s.last_success_at end,
     last_failure_at = case when :outcome in ('failed', 'auth') then v.now else s.last_failure_at end,
@@ -156,7 +156,7 @@ with v as materialized (
     where s.key = :key and s.breaker = 'closed' and (s.concurrency is null or s.held < s.concurrency and not exists (
         select 1 from haulwright_jobs j where j.waiting_on = :gate and j.state = 'queued'))
     for update of s
-), gone as (
+), deleted as (
     delete from haulwright_source_permits p using v where p.source = v.key and p.ticket = :ticket::bigint returning p.ticket
 ), counted as (
     insert into haulwright_traffic as t (source, minute, requests, failed, throttled, sent, received, busy_us)
@@ -166,7 +166,7 @@ with v as materialized (
         received = t.received + excluded.received, busy_us = t.busy_us + excluded.busy_us
 )
 update haulwright_sources s
-set held = greatest(0, s.held - (select count(*) from gone)),
+set held = greatest(0, s.held - (select count(*) from deleted)),
     failure_streak = case when :outcome = 'ok' then 0 else s.failure_streak end,
     last_success_at = case when :outcome = 'ok' then v.now else s.last_success_at end,
     updated_at = v.now
@@ -178,12 +178,12 @@ returning s.key;
 -- The permits and probes of leases that ended, whoever held them.
 with input as (
     select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence
-), gone as (
+), deleted as (
     delete from haulwright_source_permits p using input where p.holder = input.id and p.fence = input.fence
     returning p.source
 ), freed as (
     select key, sum(permits) as permits
-    from (select source as key, 1 as permits from gone
+    from (select source as key, 1 as permits from deleted
           union all
           select s.key, 0 from haulwright_sources s join input on s.probe_id = input.id and s.probe_fence = input.fence) ended
     group by key
@@ -202,15 +202,15 @@ returning s.key, s.granted;
 -- name: drop_gone
 -- Permits whose time is over, or whose job does not run under their fence any more. A permit that this statement sees was
 -- taken by a job whose claim it sees as well, so a live one is never dropped.
-with gone as (
+with deleted as (
     delete from haulwright_source_permits p
     where p.source = :key and (p.expires_at <= haulwright_now(:now::bigint) or p.expires_at is null and not exists (
         select 1 from haulwright_jobs j where j.id = p.holder and j.fence = p.fence and j.state || '' = 'running'))
     returning p.ticket
 )
 update haulwright_sources s
-set held = greatest(0, s.held - (select count(*) from gone)), granted = (select count(*) from gone)
-where s.key = :key and exists (select 1 from gone)
+set held = greatest(0, s.held - (select count(*) from deleted)), granted = (select count(*) from deleted)
+where s.key = :key and exists (select 1 from deleted)
 returning s.granted;
 
 -- name: declare

@@ -108,7 +108,7 @@ where tenant = :tenant and kind = 'unique' and task = :task and key = :unique_ke
 -- are found. One index probe a pair: its first entry has its earliest run_at, so parked jobs are never walked.
 -- A paused queue has no pairs. The next pair is looked for in two probes, of the same tenant and of the next one: a
 -- comparison of (tenant, rank) as a row would start at the tenant's first job and walk all that are parked.
-with recursive pair (tenant, rank, run_at, due, found, counted) as (
+with recursive pair (tenant, rank, run_at, due, due_tenants, counted) as (
     select tenant, rank, run_at, run_at <= :now, run_at <= :now, run_at <= :now
     from (select j.tenant, j.rank, j.run_at
           from haulwright_jobs j
@@ -117,7 +117,7 @@ with recursive pair (tenant, rank, run_at, due, found, counted) as (
           order by j.tenant, j.rank, j.run_at, j.id limit 1)
     union all
     select next.tenant, next.rank, next.run_at, next.run_at <= :now,
-           pair.found + (next.run_at <= :now and not (next.tenant = pair.tenant and pair.counted)),
+           pair.due_tenants + (next.run_at <= :now and not (next.tenant = pair.tenant and pair.counted)),
            next.run_at <= :now or (next.tenant = pair.tenant and pair.counted)
     from pair join haulwright_jobs next on next.id = coalesce(
         (select j.id from haulwright_jobs j
@@ -126,7 +126,7 @@ with recursive pair (tenant, rank, run_at, due, found, counted) as (
         (select j.id from haulwright_jobs j
          where j.queue = :queue and j.state = 'queued' and j.tenant > pair.tenant and j.tenant < :before
          order by j.tenant, j.rank, j.run_at, j.id limit 1))
-    where pair.found < :tenants or next.tenant = pair.tenant
+    where pair.due_tenants < :tenants or next.tenant = pair.tenant
 )
 select tenant, rank, run_at, due from pair;
 

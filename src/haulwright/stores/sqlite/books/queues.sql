@@ -1,8 +1,8 @@
 -- name: pause
-insert into haulwright_queues as known (name, paused_at, paused_by, reason)
+insert into haulwright_queues as queue (name, paused_at, paused_by, reason)
 values (:name, :now, :actor, :reason)
 on conflict (name) do update set paused_at = :now, paused_by = :actor, reason = :reason
-where known.paused_at is null
+where queue.paused_at is null
 returning name;
 
 -- name: paused

@@ -32,7 +32,7 @@ from (
             :now / 86400000000 as day, (burst - 1) * interval_us as slack_us, max(met_until, :now) as met,
             case when spent_day = :now / 86400000000 then spent else 0 end as spent_today,
             max(met_until, paused_until, parked_until, open_until) as busy_until,
-            (select count(*) from input) as asked, (select count(*) from input where input.back) as back,
+            (select count(*) from input) as requesters, (select count(*) from input where input.back) as back,
             max(case when enabled then 0 else :forever end, case when breaker = 'refused' then :forever else 0 end,
                 paused_until, parked_until, case when breaker = 'open' then open_until else 0 end,
                 case when breaker = 'half_open' and not exists (
@@ -45,8 +45,8 @@ from (
           and (:lasting or budget is null and burst * interval_us <= :brief_us)
     ), room as materialized (
         select *, case when shut_until > :now then 0 else max(0, min(
-            asked, coalesce(concurrency - held, asked), coalesce(budget - spent_today, asked),
-            case when breaker = 'closed' then asked else 1 end)) end as room
+            requesters, coalesce(concurrency - held, requesters), coalesce(budget - spent_today, requesters),
+            case when breaker = 'closed' then requesters else 1 end)) end as room
         from asking
     ), came_back as materialized (
         select *, case when interval_us = 0 then min(back, room) else max(0, min(
@@ -57,8 +57,8 @@ from (
             when busy_until + max(10 * interval_us, 5000000) < :now then :now else turns_until end) as line
         from came_back
     ), total as materialized (
-        select *, came_back + case when interval_us = 0 then min(asked - back, room - came_back) else max(0, min(
-            asked - back, room - came_back,
+        select *, came_back + case when interval_us = 0 then min(requesters - back, room - came_back) else max(0, min(
+            requesters - back, room - came_back,
             (:now + :patience_us + slack_us - line + interval_us) / interval_us)) end as total
         from line
     ), outcome as materialized (
@@ -69,7 +69,7 @@ from (
             when budget is not null and spent_today + total >= budget then (day + 1) * 86400000000 else :now
         end) as opens_at,
         case when concurrency is not null and held + total >= concurrency and shut_until <= :now and not is_probe
-            then 0 else asked - total end as turns
+            then 0 else requesters - total end as turns
     from outcome
 ) d
 where s.key = d.key
@@ -182,13 +182,13 @@ delete from haulwright_source_permits where (source, ticket) in (
 -- Permits whose time is over, or whose job does not run under their fence any more. A permit that this statement sees was
 -- taken by a job whose claim it sees as well, so a live one is never dropped.
 update haulwright_sources as s
-set held = max(0, s.held - gone.permits), granted = gone.permits
+set held = max(0, s.held - stale.permits), granted = stale.permits
 from (
     select count(*) as permits from haulwright_source_permits p
     where p.source = :key and (p.expires_at <= :now or p.expires_at is null and not exists (
         select 1 from haulwright_jobs j where j.id = p.holder and j.fence = p.fence and j.state = 'running'))
-) gone
-where s.key = :key and gone.permits > 0
+) stale
+where s.key = :key and stale.permits > 0
 returning granted;
 delete from haulwright_source_permits where (source, ticket) in (
     select p.source, p.ticket from haulwright_source_permits p
