@@ -30,19 +30,24 @@ RENEWALS_PER_LEASE = 6
 class Heartbeat:
     """Keeps leases alive, and notices those that are gone."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts of its worker that it works with
         self,
         store: Store,
         worker_id: str,
         observers: Observers,
         runs: Callable[[], list[Run]],
+        *,
         abandon: Callable[[Run], None],
+        on_put_back: Callable[[int, int], None],
     ) -> None:
         self._store = store
         self._worker_id = worker_id
         self._observers = observers
         self._runs = runs
         self._abandon = abandon
+        self._on_put_back = on_put_back
+        self._beats = 0
+        """How often the database has said that it saw us: it never becomes less, unless the database is put back."""
         self._stop = threading.Event()
         self._wake = threading.Event()
         self._thread = threading.Thread(target=self._work, name="haulwright-heartbeat", daemon=True)
@@ -70,12 +75,19 @@ class Heartbeat:
         lost = superseded(held)
         runs = [run for run in held if run not in lost]
         renewal = self._store.leases.renew([run.lease for run in runs])
-        self._store.workers.seen(self._worker_id, self._observers.tally.refused)
+        self._report()
         for run in held:
             if _signal(run, renewal, lost=run in lost):
                 run.end()
             if is_overdue(run):
                 self._abandon(run)
+
+    def _report(self) -> None:
+        """Say that this worker lives, and notice a database that has forgotten some of it."""
+        beats = self._store.workers.seen(self._worker_id, self._observers.tally.refused)
+        remembered, self._beats = self._beats, beats
+        if beats <= remembered:
+            self._on_put_back(beats, remembered)
 
     def is_steady(self) -> bool:
         """Whether the others, too, had time to renew since the database was last away: before that, nobody reaps."""
