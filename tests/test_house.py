@@ -131,21 +131,28 @@ def texts_in(source: str) -> list[str]:
     return [str(text.value) for text in texts if id(text) not in explained]
 
 
-def test_the_command_line_stands_on_operations_and_never_on_the_store():
+def command_modules() -> dict[str, str]:
+    """The command line, and the commands of the applications."""
+    own = {name: text for name, text in modules(SOURCE / "apps").items() if Path(name).stem.startswith("cli")}
+    return modules(SOURCE / "cli") | own
+
+
+def test_commands_of_the_engine_and_of_applications_stand_on_operations_and_never_on_the_store():
     lines = [
         f"{name}:{number}: {line.strip()}"
-        for name, text in modules(SOURCE / "cli").items()
+        for name, text in command_modules().items()
         for number, line in enumerate(text.splitlines(), 1)
         if STORE.search(line)
     ]
 
-    assert [line for line in lines if not line.startswith("cli/kit/site.py")] == []
+    assert {name.split("/")[1] for name in command_modules()} >= {"brands", "brief", "documents", "prices", "syncs"}
+    assert lines == []
 
 
-def test_there_is_no_sql_in_the_command_line():
+def test_there_is_no_sql_in_commands():
     assert list((SOURCE / "cli").rglob("*.sql")) == []
     assert [
-        (name, text) for name, source in modules(SOURCE / "cli").items() for text in texts_in(source)
+        (name, text) for name, source in command_modules().items() for text in texts_in(source)
         if STATEMENT.search(text)
     ] == []  # fmt: skip
 

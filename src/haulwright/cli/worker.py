@@ -158,7 +158,7 @@ def _supervise(site: Site, settings: Settings, count: int, flags: dict[str, Any]
     from haulwright.runtime.supervisor import Supervisor  # noqa: PLC0415 - as above
 
     spec, name = settings.setting("app"), settings["worker_name"]
-    typed = {"app": spec.value if spec.origin == "--app" else None, "database": site.said_database, **flags}
+    typed = {"app": spec.value if spec.origin == "--app" else None, "database": site.database_flag, **flags}
 
     def command_line(number: int) -> list[str]:
         own = typed | {"name": f"{name}-{number}" if name else None}

@@ -70,6 +70,11 @@ class JobOperations(Noun):
         return self._store.listing.get(require_id(job_id), self._tenant)
 
     @allowed("job.read")
+    def find(self, job_id: str) -> Job | None:
+        """One job, or None where there is none, or none any more."""
+        return self._store.listing.find(job_id, self._tenant)
+
+    @allowed("job.read")
     def page(self, which: WhichJobs = None, *, after: str | None = None, limit: int = 50) -> JobPage:
         """Jobs by a filter, the newest first, a page at a time."""
         return self._store.listing.page(scoped(which, self._tenant, self._store), after=after, limit=limit)

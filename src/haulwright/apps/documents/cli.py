@@ -138,7 +138,7 @@ def status(site: Site, name: str | None, *, tenant: str, state: str | None, limi
 def search(site: Site, words: tuple[str, ...], *, tenant: str, limit: int) -> None:
     """Find documents that have all of these words; harb* stands for every word that begins so."""
     found = site.application("documents").search(site.principal().for_tenant(tenant), " ".join(words), limit)
-    now = site.store.now()
+    now = site.now()
     rows = [file_row(site.out, one, now) for one in found]
     site.out.show({"files": [file_document(one) for one in found]}, Table(FILE_HEADERS, rows, "Nothing has them all."))
 
