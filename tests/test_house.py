@@ -149,6 +149,21 @@ def test_commands_of_the_engine_and_of_applications_stand_on_operations_and_neve
     assert lines == []
 
 
+def test_the_command_line_shows_the_json_of_operations_and_writes_none_of_its_own():
+    """The sandbox excepted: its addresses are of its own process, and no other door could give them."""
+    literals = [
+        f"{name}:{node.lineno}"
+        for name, text in modules(SOURCE / "cli").items()
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in {"show", "line"}
+        and isinstance(node.args[0] if node.args else None, ast.Dict)
+    ]
+
+    assert [literal for literal in literals if not literal.startswith("cli/sandbox.py")] == []
+
+
 def test_there_is_no_sql_in_commands():
     assert list((SOURCE / "cli").rglob("*.sql")) == []
     assert [

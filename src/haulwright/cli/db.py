@@ -10,7 +10,7 @@ import click
 from haulwright.cli.doctor import show_findings
 from haulwright.cli.kit.output import Table
 from haulwright.cli.kit.verbs import NounGroup
-from haulwright.operations.views.health import migration_run_view, schema_view
+from haulwright.operations.views.health import migration_run_view, schema_script_view, schema_view
 
 if TYPE_CHECKING:
     from haulwright.cli.kit.site import Site
@@ -35,7 +35,7 @@ def migrate(site: Site, applications: tuple[str, ...], *, sql: bool, dialect: st
     if sql:
         chosen = dialect or ("sqlite" if urlsplit(site.database_url).scheme.startswith("sqlite") else "postgres")
         text = schema.script(chosen, applications)
-        site.out.show({"dialect": chosen, "sql": text}, text.rstrip("\n"))
+        site.out.show(schema_script_view(chosen, text), text.rstrip("\n"))
         return
     run = schema.migrate(applications)
     lines = [f"applied {migration.schema} {migration.number:04} {migration.name}" for migration in run.applied]

@@ -60,7 +60,10 @@ def _opened(port: int, seed: int, at: int | None) -> Sandbox:
 
 
 def _tell(site: Site, sandbox: Sandbox) -> None:
-    """One line for programs, so that they need not wait for the end; for people one each."""
+    """One line for programs, so that they need not wait for the end; for people one each.
+
+    Its JSON is written here: the addresses are of this process, and no other door could give them.
+    """
     addresses = {name: sandbox.url + path for name, path in BASES.items()}
     lines = [f"{name:<8}  {address}" for name, address in addresses.items()]
     site.out.line({"url": sandbox.url, "services": addresses}, "\n".join(lines))

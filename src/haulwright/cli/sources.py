@@ -11,7 +11,8 @@ from haulwright.cli.kit.output import Fields
 from haulwright.cli.kit.params import DURATION
 from haulwright.cli.kit.verbs import NounGroup
 from haulwright.engine.durations import spell
-from haulwright.operations.views.sources import SOURCE_COLUMNS, source_view, sources_view
+from haulwright.operations.views.pauses import pause_view
+from haulwright.operations.views.sources import SOURCE_COLUMNS, source_paused_view, source_view, sources_view
 
 if TYPE_CHECKING:
     from haulwright.cli.kit.site import Site
@@ -52,7 +53,7 @@ def pause(site: Site, name: str, seconds: float | None, reason: str) -> None:
     """Let no request through. Jobs wait without burning attempts; a resume moves their deadlines."""
     site.operations(site.principal(reason)).sources.pause(name, seconds=seconds)
     until = "until it is resumed" if seconds is None else f"for {spell(seconds)}"
-    site.out.show({"name": name, "paused": True, "seconds": seconds}, f"The source {name} is paused {until}.")
+    site.out.show(source_paused_view(name, seconds), f"The source {name} is paused {until}.")
 
 
 @command.command("resume")
@@ -62,7 +63,7 @@ def resume(site: Site, name: str) -> None:
     """Open what a person, the breaker, a refused credential or the server closed, and wake the jobs that wait."""
     changed = site.operations().sources.resume(name)
     sentence = "takes requests again" if changed else "was open already"
-    site.out.show({"name": name, "paused": False, "changed": changed}, f"The source {name} {sentence}.")
+    site.out.show(pause_view(name, paused=False, changed=changed), f"The source {name} {sentence}.")
 
 
 @command.command("set")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from haulwright.errors import Refused
+from haulwright.operations.views.pauses import pause_view
 
 if TYPE_CHECKING:
     from haulwright.cli.kit.site import Site
@@ -43,13 +44,13 @@ def tell_more(site: Site, cursor: str | None) -> None:
 def tell_paused(site: Site, what: str, name: str, *, changed: bool) -> None:
     """The answer to a pause of something."""
     sentence = "is paused" if changed else "was paused already"
-    site.out.show({"name": name, "paused": True, "changed": changed}, f"The {what} {name} {sentence}.")
+    site.out.show(pause_view(name, paused=True, changed=changed), f"The {what} {name} {sentence}.")
 
 
 def tell_resumed(site: Site, what: str, name: str, *, changed: bool) -> None:
     """The answer to a resume of something."""
     sentence = "goes on" if changed else "was not paused"
-    site.out.show({"name": name, "paused": False, "changed": changed}, f"The {what} {name} {sentence}.")
+    site.out.show(pause_view(name, paused=False, changed=changed), f"The {what} {name} {sentence}.")
 
 
 def confirm(what: str, question: str, *, hint: str = "Add --yes.") -> None:
