@@ -49,6 +49,45 @@ def test_every_option_of_a_call_reaches_the_job(haulwright, clock):
     assert clock.now() == 1_704_067_200_000_000
 
 
+def test_headers_travel_with_the_job(haulwright):
+    words = ("--header", "traceparent=00-0af7-b7ad-01", "--header", "query=a=b")
+    job_id = haulwright("run", "-A", SHOP, "price", "sku=A1", *words).out.strip()
+
+    assert haulwright("job", "show", job_id, "--json").json["headers"] == {
+        "traceparent": "00-0af7-b7ad-01",
+        "query": "a=b",
+    }
+
+
+@pytest.mark.parametrize(
+    ("headers", "sentence"),
+    [
+        (["hunter2"], "--header: number 1 is not of the form name=value."),
+        (["a=b", "=hunter2"], "--header: number 2 is not of the form name=value."),
+        (["a=hunter2", "a=hunter2"], "--header: 'a' is given a second time."),
+        (["a\tb=hunter2"], "headers: has a name that is not printable text."),
+        ([f"name-{number}=hunter2" for number in range(33)], "headers: has more than 32 names."),
+        (["a=" + "hunter2" * 600], "headers: is larger than 4096 bytes."),
+    ],
+)
+def test_a_header_that_is_refused_is_not_quoted_and_nothing_is_enqueued(on_file, headers, sentence):
+    words = [word for header in headers for word in ("--header", header)]
+    answer = on_file("run", "-A", SHOP, "price", "sku=A1", *words)
+
+    assert (answer.code, answer.out) == (2, "")
+    assert sentence in answer.err
+    assert "hunter2" not in answer.err
+    assert on_file("job", "list", "--json").json["jobs"] == []
+
+
+def test_an_argument_that_is_given_twice_is_named_without_its_values(on_file):
+    answer = on_file("run", "-A", SHOP, "price", "sku=A1", "sku=hunter2")
+
+    assert answer.code == 2
+    assert "argument: 'sku' is given a second time." in answer.err
+    assert "hunter2" not in answer.err
+
+
 def test_a_planned_job_is_made_once(haulwright):
     first = haulwright("run", "-A", SHOP, "price", "sku=A1", "--key", "plan-1", "--json").json
     second = haulwright("run", "-A", SHOP, "price", "sku=A1", "--key", "plan-1", "--json").json

@@ -9,7 +9,7 @@ import click
 
 from haulwright.engine.durations import seconds
 from haulwright.engine.ids import is_id
-from haulwright.errors import InvalidValue, NotFound
+from haulwright.errors import InvalidValue, NotFound, Refused
 from haulwright.operations.times import instant_of
 
 
@@ -72,17 +72,18 @@ JOB_ID = JobIdParam()
 JSON = JsonParam()
 
 
-def pairs(texts: tuple[str, ...], *, what: str) -> dict[str, str]:
-    """`key=value` texts as a dictionary; one without = or given twice is refused."""
-    found: dict[str, str] = {}
-    for text in texts:
+def pairs(texts: tuple[str, ...], *, what: str, conceal: bool = False) -> dict[str, str]:
+    """`name=value` texts as a dictionary; one without = or given twice is refused, with `conceal` not quoting it."""
+    values: dict[str, str] = {}
+    for number, text in enumerate(texts, 1):
         name, equals, value = text.partition("=")
         if not equals or not name:
-            raise InvalidValue(what, text, "is not of the form name=value")
-        if name in found:
-            raise InvalidValue(what, text, f"gives {name} a second time")
-        found[name] = value
-    return found
+            shown = f"number {number}" if conceal else repr(text)
+            raise Refused(f"{what}: {shown} is not of the form name=value.")
+        if name in values:
+            raise InvalidValue(what, name, "is given a second time")
+        values[name] = value
+    return values
 
 
 def _flag(param: click.Parameter | None) -> str:
