@@ -191,6 +191,29 @@ def test_no_function_is_longer_than_a_screen():
     assert {name: lines for name, lines in functions.items() if lines > LONGEST_FUNCTION} == {}
 
 
+PARTICIPLES = frozenset({"told", "said", "asked", "made", "wanted", "found", "known", "given", "gone", "one"})
+
+
+def variables_of(source: str) -> set[tuple[int, str]]:
+    """The parameters and variables of every function, with their lines."""
+    functions = [
+        node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    nodes = [node for function in functions for node in ast.walk(function)]
+    names = {(node.lineno, node.id) for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return names | {(node.lineno, node.arg) for node in nodes if isinstance(node, ast.arg)}
+
+
+@pytest.mark.parametrize("room", ["cli", "operations", "testing"])
+def test_a_variable_says_what_it_is_and_not_what_became_of_it(room):
+    assert [
+        f"{name}:{line}: {variable}"
+        for name, text in modules(SOURCE / room).items()
+        for line, variable in sorted(variables_of(text))
+        if PARTICIPLES & set(variable.split("_"))
+    ] == []
+
+
 def test_no_two_public_classes_have_one_name():
     homes = defaultdict(list)
     for name, text in modules().items():

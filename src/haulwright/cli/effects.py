@@ -76,7 +76,7 @@ def resolve(  # noqa: PLR0913 - the options of the command, each with a name
         raise click.UsageError("Say whether it happened: --happened or --not.")
     effects = site.operations(site.principal(reason)).effects
     value = None if result is None else json.loads(result)
-    resolved = effects.resolve(key, happened=happened, result=value, tenant=tenant)
+    effect = effects.resolve(key, happened=happened, result=value, tenant=tenant)
     sentence = "It is recorded as done." if happened else "It is recorded as not done, and may run again."
-    site.out.show(resolved_view(resolved), sentence)
+    site.out.show(resolved_view(effect), sentence)
     site.out.next_step("haulwright dead requeue JOB")

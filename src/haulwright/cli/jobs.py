@@ -44,10 +44,10 @@ command = NounGroup("job", help="Look at jobs, and ask why one does not run.")
 @click.pass_obj
 def list_(site: Site, /, where: tuple[str, ...], *, stuck: bool, limit: int, after: str | None, **options: Any) -> None:
     """List jobs, the newest first, with holder, heartbeat, times and error."""
-    chosen = job_query(where, **options)
+    query = job_query(where, **options)
     operations = site.operations()
     look = operations.jobs.stuck if stuck else operations.jobs.page
-    page = look(chosen, after=after, limit=limit)
+    page = look(query, after=after, limit=limit)
     site.out.show(jobs_view(page), site.out.table(JOB_COLUMNS, page.jobs, now=operations.now(), empty="No jobs."))
     site.out.more(page.next)
 
@@ -69,9 +69,9 @@ def show(site: Site, job_id: str) -> None:
     if effects.rows:
         parts += ["", site.out.table(EFFECT_COLUMNS, effects.rows, now=now)]
     site.out.show(job_detail_view(job, events, effects, why), *parts)
-    for what, cursor in (("event list --job", events.next), ("effect list", effects.next)):
+    for listing, cursor in (("event list --job", events.next), ("effect list", effects.next)):
         if cursor and not site.out.as_json:
-            site.out.note(f"There are more: haulwright {what} {job_id} --after {cursor}")
+            site.out.note(f"There are more: haulwright {listing} {job_id} --after {cursor}")
     site.out.next_step(why.next_step)
 
 
@@ -95,9 +95,9 @@ def retry(site: Site, job_id: str, reason: str) -> None:
     What it waited for does not matter: a retry, a snooze, a later time. Its attempts and its deadline stay as they are.
     For a dead letter this is the same as `dead requeue ID`, and prints the id of the new job.
     """
-    retried = site.operations(site.principal(reason)).jobs.retry(job_id)
-    sentence = "It is due now." if retried.changed else "It is due already: the next free worker takes it."
-    site.out.show(retried_view(retried), retried.id if retried.requeued_from else sentence)
+    outcome = site.operations(site.principal(reason)).jobs.retry(job_id)
+    sentence = "It is due now." if outcome.changed else "It is due already: the next free worker takes it."
+    site.out.show(retried_view(outcome), outcome.id if outcome.requeued_from else sentence)
 
 
 @command.command("cancel")
@@ -118,7 +118,7 @@ def cancel(site: Site, job_id: str, reason: str) -> None:
 def _described(out: Out, job: Job, now: int) -> list[tuple[str, object]]:
     document = job_view(job)
     moments = {name: out.when(getattr(job, name), now) for name in document if name.endswith("_at")}
-    shown = {
+    fields = {
         **document,
         **moments,
         "state": state_word(job),
@@ -126,4 +126,4 @@ def _described(out: Out, job: Job, now: int) -> list[tuple[str, object]]:
         "headers": ", ".join(f"{name}={value}" for name, value in document["headers"].items()),
         "error": f"{job.error_class} ({job.error_code}): {job.error_message}" if document["error"] else None,
     }
-    return list(shown.items())
+    return list(fields.items())

@@ -102,10 +102,12 @@ def backfill(site: Site, /, name: str, *, first: int, last: int, limit: int, dry
         site.out.show(preview, *preview["slots"], sentence)
         return
     batches = operations.schedules.backfill(name, first, last, limit=limit)
-    opened = [slot for batch in site.out.progress(batches, "backfill", math.ceil(len(slots) / BATCH)) for slot in batch]
+    new_slots = [
+        slot for batch in site.out.progress(batches, "backfill", math.ceil(len(slots) / BATCH)) for slot in batch
+    ]
     empty = "Nothing to open: every slot of the range is taken."
-    table = site.out.table(SLOT_COLUMNS, opened, now=operations.now(), empty=empty)
-    site.out.show(backfill_view(opened), table)
+    table = site.out.table(SLOT_COLUMNS, new_slots, now=operations.now(), empty=empty)
+    site.out.show(backfill_view(new_slots), table)
 
 
 @command.command("pause")

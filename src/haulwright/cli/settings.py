@@ -30,5 +30,5 @@ def command(site: Site) -> None:
     ]
     table = Table(("setting", "value", "origin", "owner", "meaning"), rows)
     site.out.show(settings_view(settings), table)
-    for broken in application_figures()[1]:
-        site.out.note(str(broken))
+    for failure in application_figures()[1]:
+        site.out.note(str(failure))

@@ -38,7 +38,7 @@ def command(site: Site, *, interval: float, once: bool, queue: str | None) -> No
     """
     if interval < SHORTEST_SECONDS:
         raise InvalidValue("--interval", interval, f"is below {SHORTEST_SECONDS:g} seconds")
-    with suppress(KeyboardInterrupt), site.operations(opened=False).overview.watch(queue) as watch:
+    with suppress(KeyboardInterrupt), site.operations(open_database=False).overview.watch(queue) as watch:
         if once:
             frame = watch.look()
             site.out.show(frame_view(frame), *_parts(site, frame))
@@ -65,15 +65,15 @@ def _live(site: Site, watch: FrameWatch, interval: float) -> None:
     """Frame in place of frame. A database that is away for a while is waited for."""
     from haulwright.cli.top_live import screen  # noqa: PLC0415 - only where something is drawn
 
-    with screen(site.out) as (shown, sleep):
-        over = False
-        while not over:
+    with screen(site.out) as (display, sleep):
+        quit_pressed = False
+        while not quit_pressed:
             began = time.monotonic()
             try:
-                shown.show(watch.look())
+                display.show(watch.look())
             except DatabaseProblem as trouble:
-                shown.trouble(f"{trouble.message} Trying again.")
-            over = sleep(_wait(interval, began))
+                display.trouble(f"{trouble.message} Trying again.")
+            quit_pressed = sleep(_wait(interval, began))
 
 
 def _wait(interval: float, began: float) -> float:

@@ -17,13 +17,13 @@ def code_of(error: Exception, *, as_json: bool, debug: bool) -> int:
     if debug:
         click.echo(redact("".join(traceback.format_exception(error))), err=True, nl=False)
     name, message, hint, code = _facts(error)
-    told = {"code": name, "message": redact(message), "hint": hint}
+    envelope = {"code": name, "message": redact(message), "hint": hint}
     if as_json:
-        click.echo(json.dumps({"error": told}, ensure_ascii=False), err=True)
+        click.echo(json.dumps({"error": envelope}, ensure_ascii=False), err=True)
         return code
-    click.echo(f"Error: {told['message']}", err=True)
+    click.echo(f"Error: {envelope['message']}", err=True)
     if hint:
-        click.echo(f"  {told['hint']}", err=True)
+        click.echo(f"  {envelope['hint']}", err=True)
     return code
 
 
@@ -32,8 +32,8 @@ def _facts(error: Exception) -> tuple[str, str, str, int]:
         case HaulwrightError():
             return error.code, error.message, error.hint, error.exit_code
         case click.UsageError():
-            asked = error.ctx.command_path if error.ctx else "haulwright"
-            return "usage", error.format_message(), f"See: {asked} --help", Exit.REFUSED
+            command = error.ctx.command_path if error.ctx else "haulwright"
+            return "usage", error.format_message(), f"See: {command} --help", Exit.REFUSED
         case click.ClickException():
             return "usage", error.format_message(), "", Exit.REFUSED
         case click.Abort():

@@ -96,11 +96,11 @@ class Out:
         return _progress_bar(items, label, total)
 
     def _progress_lines(self, items: Iterable[T], label: str, total: int) -> Iterator[T]:
-        told = time.monotonic()
+        last_line_at = time.monotonic()
         for count, item in enumerate(items, 1):
             yield item
-            if time.monotonic() - told >= LINE_EVERY_SECONDS:
-                told = time.monotonic()
+            if time.monotonic() - last_line_at >= LINE_EVERY_SECONDS:
+                last_line_at = time.monotonic()
                 self.note(f"{label}: {count} of {total}")
 
     def _tell(self, part: Table | Fields | str) -> None:
@@ -108,9 +108,9 @@ class Out:
             case str():
                 click.echo(part)
             case Fields():
-                shown = [(name, _word(value)) for name, value in part.pairs if value is not None and value != ""]
-                width = max((len(name) for name, _ in shown), default=0)
-                click.echo("\n".join(f"{name:<{width}}  {value}" for name, value in shown))
+                fields = [(name, _word(value)) for name, value in part.pairs if value is not None and value != ""]
+                width = max((len(name) for name, _ in fields), default=0)
+                click.echo("\n".join(f"{name:<{width}}  {value}" for name, value in fields))
             case Table(rows=[]) | Table(rows=()):
                 self.note(part.empty)
             case Table() if sys.stdout.isatty():

@@ -78,8 +78,8 @@ def pairs(texts: tuple[str, ...], *, what: str, conceal: bool = False) -> dict[s
     for number, text in enumerate(texts, 1):
         name, equals, value = text.partition("=")
         if not equals or not name:
-            shown = f"number {number}" if conceal else repr(text)
-            raise Refused(f"{what}: {shown} is not of the form name=value.")
+            place = f"number {number}" if conceal else repr(text)
+            raise Refused(f"{what}: {place} is not of the form name=value.")
         if name in values:
             raise InvalidValue(what, name, "is given a second time")
         values[name] = value

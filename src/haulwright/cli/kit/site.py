@@ -95,12 +95,12 @@ class Site:
 
         return Principal.admin(f"cli:{_user()}", reason)
 
-    def operations(self, principal: Principal | None = None, *, opened: bool = True) -> Operations:
+    def operations(self, principal: Principal | None = None, *, open_database: bool = True) -> Operations:
         """What the person at this terminal, or somebody they act as, may see and do.
 
-        Without `opened` the database is left as it is, for those who look at one that may be missing or behind.
+        Without `open_database` the database is left as it is, for those who look at one that may be missing or behind.
         """
-        if opened:
+        if open_database:
             self.open_database()
         return self.haulwright.operations(principal or self.principal())
 

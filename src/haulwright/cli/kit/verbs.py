@@ -55,9 +55,11 @@ class Verb(click.Command):
         from haulwright.cli.kit.site import Site  # noqa: PLC0415 - `haulwright --version` needs none of it
 
         before = ctx.find_root().params
-        said = {name: ctx.params.pop(name, None) or before.get(name) for name in _COMMON}
+        common = {name: ctx.params.pop(name, None) or before.get(name) for name in _COMMON}
         try:
-            with Site(said["app_spec"], said["database"], as_json=bool(said["json"]), utc=bool(said["utc"])) as ctx.obj:
+            with Site(
+                common["app_spec"], common["database"], as_json=bool(common["json"]), utc=bool(common["utc"])
+            ) as ctx.obj:
                 return super().invoke(ctx)
         except BrokenPipeError:
             ctx.exit()  # the reader of our output has seen enough

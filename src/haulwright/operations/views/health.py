@@ -92,8 +92,8 @@ def findings_view(findings: Sequence[Finding]) -> FindingsView:
 
 def schema_view(chains: Sequence[ChainStatus]) -> SchemaView:
     """All chains together."""
-    applied, known = sum(chain.applied for chain in chains), sum(chain.known for chain in chains)
-    return {"applied": applied, "known": known, "current": applied == known}
+    applied, newest = sum(chain.applied for chain in chains), sum(chain.known for chain in chains)
+    return {"applied": applied, "known": newest, "current": applied == newest}
 
 
 def migration_run_view(run: MigrationRun) -> MigrationRunView:
