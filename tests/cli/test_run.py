@@ -117,8 +117,8 @@ def test_waiting_for_a_job_that_fails_ends_with_1(haulwright, work):
     assert "no such thing" in answer.err
 
 
-def test_waiting_no_longer_than_asked_ends_with_75(haulwright):
+def test_waiting_no_longer_than_asked_ends_with_75(haulwright, typable_url):
     answer = haulwright("run", "-A", SHOP, "price", "sku=A1", "--wait", "--timeout", "20 ms")
 
     assert answer.code == 75
-    assert "haulwright job why" in answer.err
+    assert f"haulwright -A {SHOP} --database {typable_url} job why " in answer.err

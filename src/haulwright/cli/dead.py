@@ -8,7 +8,7 @@ import click
 
 from haulwright.cli.filters import filter_options, job_query
 from haulwright.cli.jobs import LATEST
-from haulwright.cli.kit.options import confirm
+from haulwright.cli.kit.options import confirm, page_options
 from haulwright.cli.kit.params import JOB_ID
 from haulwright.cli.kit.verbs import NounGroup
 from haulwright.errors import Refused
@@ -37,8 +37,7 @@ command = NounGroup("dead", help="Dead letters: list, count, requeue.")
 @command.command("list")
 @filter_options
 @click.option("--requeued", is_flag=True, help="Also those that were requeued already.")
-@click.option("--limit", default=LATEST, show_default=True, help=f"At most so many, up to {PAGE_LIMIT}.")
-@click.option("--after", metavar="CURSOR", help="Those after a page: what its `next` says.")
+@page_options(default=LATEST)
 @click.pass_obj
 def list_(
     site: Site, /, where: tuple[str, ...], *, requeued: bool, limit: int, after: str | None, **options: Any
@@ -53,8 +52,7 @@ def list_(
 
 @command.command("counts")
 @click.option("--tenant", help="Only those of this tenant.")
-@click.option("--limit", default=PAGE_LIMIT, show_default=True, help=f"At most so many, up to {PAGE_LIMIT}.")
-@click.option("--after", metavar="CURSOR", help="Those after a page: what its `next` says.")
+@page_options(default=PAGE_LIMIT)
 @click.pass_obj
 def counts(site: Site, tenant: str | None, limit: int, after: str | None) -> None:
     """Count the dead letters that wait for somebody, by tenant and error code, the most first."""
@@ -106,7 +104,7 @@ def requeue(  # noqa: PLR0913 - the options of the command, each with a name
     if fresh:
         site.out.note(FRESH_WARNING)
     if everything and selection.ids and not yes:
-        count = f"{len(selection.ids)} dead letters"
+        count = f"{len(selection.ids)} dead letter{'s' if len(selection.ids) > 1 else ''}"
         confirm(f"requeue {count}", f"Requeue {count}?", hint="Add --yes, or look first with --dry-run.")
     outcomes = letters.requeue_many(selection.ids, correlation_id=correlation_id, fresh=fresh)
     _show(site, [*site.out.progress(outcomes, "requeue", len(selection.ids))])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from haulwright.cli.filters import filter_options, job_query
+from haulwright.cli.kit.options import page_options
 from haulwright.cli.kit.output import Fields, Table
 from haulwright.cli.kit.params import JOB_ID
 from haulwright.cli.kit.verbs import NounGroup
@@ -23,7 +24,6 @@ from haulwright.operations.views.jobs import (
     retried_view,
     state_word,
 )
-from haulwright.stores.paging import PAGE_LIMIT
 
 if TYPE_CHECKING:
     from haulwright.cli.kit.output import Out
@@ -39,8 +39,7 @@ command = NounGroup("job", help="Look at jobs, and ask why one does not run.")
 @click.option("--state", type=click.Choice([str(state) for state in State]), help="Only those in this state.")
 @filter_options
 @click.option("--stuck", is_flag=True, help="Only running jobs whose lease has run out, the first that ran out first.")
-@click.option("--limit", default=LATEST, show_default=True, help=f"At most so many, up to {PAGE_LIMIT}.")
-@click.option("--after", metavar="CURSOR", help="Those after a page: what its `next` says.")
+@page_options(default=LATEST)
 @click.pass_obj
 def list_(site: Site, /, where: tuple[str, ...], *, stuck: bool, limit: int, after: str | None, **options: Any) -> None:
     """List jobs, the newest first, with holder, heartbeat, times and error."""
@@ -71,7 +70,7 @@ def show(site: Site, job_id: str) -> None:
     site.out.show(job_detail_view(job, events, effects, why), *parts)
     for listing, cursor in (("event list --job", events.next), ("effect list", effects.next)):
         if cursor and not site.out.as_json:
-            site.out.note(f"There are more: haulwright {listing} {job_id} --after {cursor}")
+            site.out.note(site.typable(f"There are more: haulwright {listing} {job_id} --after {cursor}"))
     site.out.next_step(why.next_step)
 
 

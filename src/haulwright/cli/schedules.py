@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from haulwright.cli.kit.options import page_options, tell_more, tell_paused, tell_resumed
+from haulwright.cli.kit.options import page_options, tell_paused, tell_resumed
 from haulwright.cli.kit.output import Fields
 from haulwright.cli.kit.params import INSTANT
 from haulwright.cli.kit.verbs import NounGroup
@@ -34,7 +34,7 @@ command = NounGroup("schedule", help="Schedules and their slots.")
 
 @command.command("list")
 @click.option("--tenant", help="Only those of this tenant.")
-@page_options()
+@page_options(metavar="NAME")
 @click.pass_obj
 def list_(site: Site, tenant: str | None, limit: int, after: str | None) -> None:
     """List the schedules that the database knows, and those of the app that no worker has declared yet."""
@@ -42,7 +42,7 @@ def list_(site: Site, tenant: str | None, limit: int, after: str | None) -> None
     page = operations.schedules.page(tenant=tenant, after=after, limit=limit)
     table = site.out.table(SCHEDULE_COLUMNS, page.rows, now=operations.now(), empty="No schedules.")
     site.out.show(schedules_view(page), table)
-    tell_more(site, page.next)
+    site.out.more(page.next)
 
 
 @command.command("show")
@@ -56,7 +56,7 @@ def show(site: Site, name: str, limit: int, after: str | None) -> None:
     table = site.out.table(SLOT_COLUMNS, slots.rows, now=operations.now(), empty="No slots yet.")
     fields = Fields(list(schedule_view(schedule).items()))
     site.out.show(schedule_with_slots_view(schedule, slots), fields, "", table)
-    tell_more(site, slots.next)
+    site.out.more(slots.next)
 
 
 @command.command("next")

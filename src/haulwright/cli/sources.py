@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from haulwright.cli.kit.options import page_options, tell_more
+from haulwright.cli.kit.options import page_options
 from haulwright.cli.kit.output import Fields
 from haulwright.cli.kit.params import DURATION
 from haulwright.cli.kit.verbs import NounGroup
@@ -21,7 +21,7 @@ command = NounGroup("source", help="Sources: their rate, breaker and budget; pau
 
 
 @command.command("list")
-@page_options()
+@page_options(metavar="NAME")
 @click.pass_obj
 def list_(site: Site, limit: int, after: str | None) -> None:
     """List the sources, whether they take requests, and what went through in the last hour."""
@@ -29,7 +29,7 @@ def list_(site: Site, limit: int, after: str | None) -> None:
     page = operations.sources.page(after=after, limit=limit)
     table = site.out.table(SOURCE_COLUMNS, page.rows, now=operations.now(), empty="No source is declared.")
     site.out.show(sources_view(page), table)
-    tell_more(site, page.next)
+    site.out.more(page.next)
 
 
 @command.command("show")

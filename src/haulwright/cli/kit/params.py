@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -10,6 +11,7 @@ import click
 from haulwright.engine.durations import seconds
 from haulwright.engine.ids import is_id
 from haulwright.errors import InvalidValue, NotFound, Refused
+from haulwright.events import FIELDS
 from haulwright.operations.times import instant_of
 
 
@@ -50,6 +52,20 @@ class JobIdParam(_Kind):
         return text
 
 
+class EventNameParam(_Kind):
+    """The name of an event."""
+
+    name = "event"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002
+        """The name."""
+        if value not in FIELDS:
+            near = [name for name in FIELDS if name.startswith(value)] or get_close_matches(value, FIELDS, n=1)
+            hint = f"Did you mean {near[0]}?" if near else f"There are: {', '.join(FIELDS)}."
+            raise InvalidValue(_flag(param), value, "is no event", hint=hint)
+        return str(value)
+
+
 class JsonParam(_Kind):
     """A JSON text, checked and kept as text."""
 
@@ -67,6 +83,7 @@ class JsonParam(_Kind):
 
 
 DURATION = DurationParam()
+EVENT_NAME = EventNameParam()
 INSTANT = InstantParam()
 JOB_ID = JobIdParam()
 JSON = JsonParam()

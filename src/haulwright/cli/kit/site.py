@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from haulwright.cli.kit.hints import typable
 from haulwright.cli.kit.output import Out
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class Site:
         self.database_flag = database
         self._app_flag = app_spec
         self._resources = ExitStack()
-        self.out = Out(as_json=as_json, utc=utc)
+        self.out = Out(as_json=as_json, utc=utc, typable=self.typable)
 
     def __enter__(self) -> Self:
         return self
@@ -81,6 +82,12 @@ class Site:
         """Where the jobs are."""
         return self.haulwright.database_url
 
+    def typable(self, text: str) -> str:
+        """A hint whose commands can be typed as they stand, for the same app and database."""
+        return typable(
+            text, app=self._app_flag, database=self.database_flag, names_app=lambda: bool(self.settings["app"])
+        )
+
     def now(self) -> Instant:
         """The time by which the database decides."""
         return self.operations().now()
@@ -108,7 +115,7 @@ class Site:
     def _new_file(self) -> Path | None:
         """The SQLite file that this command made, which is mentioned once."""
         path = self.haulwright.operations(self.principal()).open_database()
-        if path is not None:
+        if path is not None and not self.out.as_json:  # an error after it is to be JSON from its first character
             self.out.note(f"A new database was made: {path}")
         return path
 
