@@ -88,6 +88,11 @@ def test_an_argument_that_is_given_twice_is_named_without_its_values(on_file):
     assert "hunter2" not in answer.err
 
 
+def test_a_job_in_a_new_file_says_that_it_was_made(on_file):
+    assert "A new database was made" in on_file("run", "-A", SHOP, "price", "sku=A1").err
+    assert "A new database was made" not in on_file("run", "-A", SHOP, "price", "sku=A1").err
+
+
 def test_a_planned_job_is_made_once(haulwright):
     first = haulwright("run", "-A", SHOP, "price", "sku=A1", "--key", "plan-1", "--json").json
     second = haulwright("run", "-A", SHOP, "price", "sku=A1", "--key", "plan-1", "--json").json

@@ -57,7 +57,9 @@ def command(  # noqa: PLR0913 - the options of the command, each with a name
     """
     jobs = site.app.operations(site.principal()).jobs
     values = jobs.arguments(task, pairs(arguments, what="argument"))
-    enqueued = jobs.enqueue(task, values, headers=pairs(headers, what="--header", conceal=True), **options)
+    header_texts = pairs(headers, what="--header", conceal=True)
+    with site.mention_new_file():
+        enqueued = jobs.enqueue(task, values, headers=header_texts, **options)
     if not enqueued.created:
         site.out.note("It was planned before: this is the job that stands for it.")
     warn(site, enqueued.id)

@@ -41,14 +41,16 @@ class Operations:
         """The time by which the database decides."""
         return self.app.store.now()
 
-    def open_database(self) -> Path | None:
-        """Put the schema in place, as the first use of the app does; returns the SQLite file that was made for it."""
+    def open_database(self) -> None:
+        """Put the schema in place, as the first use of the app does."""
+        _ = self.app.store
+
+    def missing_file(self) -> Path | None:
+        """The SQLite file that the first use is going to make; None where it is there, or there is none to make."""
         from haulwright.stores.connect import open_database  # noqa: PLC0415 - a command pays for the noun it uses
 
         path: Path | None = getattr(open_database(self.app.database_url), "path", None)
-        is_new = path is not None and not path.exists()
-        _ = self.app.store
-        return path if is_new else None
+        return path if path is not None and not path.exists() else None
 
     @cached_property
     def jobs(self) -> JobOperations:

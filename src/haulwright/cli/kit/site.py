@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import getpass
 import os
-from contextlib import ExitStack, closing
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -28,6 +29,7 @@ class Site:
         self.database_flag = database
         self._app_flag = app_spec
         self._resources = ExitStack()
+        self._is_open = False
         self.out = Out(as_json=as_json, utc=utc, typable=self.typable)
 
     def __enter__(self) -> Self:
@@ -94,7 +96,18 @@ class Site:
 
     def open_database(self) -> None:
         """Put the schema in place. On SQLite the first use makes the file, and says so."""
-        _ = self._new_file
+        if not self._is_open:
+            with self.mention_new_file():
+                self.haulwright.operations(self.principal()).open_database()
+            self._is_open = True
+
+    @contextmanager
+    def mention_new_file(self) -> Iterator[None]:
+        """Say so where this makes the SQLite file; not with JSON, whose errors stand alone on stderr."""
+        path = self.haulwright.operations(self.principal()).missing_file()
+        yield
+        if path is not None and path.exists() and not self.out.as_json:
+            self.out.note(f"A new database was made: {path}")
 
     def principal(self, reason: str = "") -> Principal:
         """The person at this terminal, who runs the installation."""
@@ -110,14 +123,6 @@ class Site:
         if open_database:
             self.open_database()
         return self.haulwright.operations(principal or self.principal())
-
-    @cached_property
-    def _new_file(self) -> Path | None:
-        """The SQLite file that this command made, which is mentioned once."""
-        path = self.haulwright.operations(self.principal()).open_database()
-        if path is not None and not self.out.as_json:  # an error after it is to be JSON from its first character
-            self.out.note(f"A new database was made: {path}")
-        return path
 
 
 def _user() -> str:
