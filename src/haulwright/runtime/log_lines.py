@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         JobRun,
         LeaseReaped,
         LostThread,
+        Pruned,
         RunEnded,
         RunLost,
         RunSettled,
@@ -123,6 +124,11 @@ class LogLines(Observer):
         """One line."""
         facts = {"schedule": event.schedule, "slots": event.slots, "jobs": list(event.job_ids)}
         _line(log, logging.INFO, "slots opened", worker=event.worker, **facts)
+
+    def pruned(self, event: Pruned, /) -> None:
+        """One line."""
+        facts = {kind.replace(" ", "_"): count for kind, count in event.removed.items()}
+        _line(log, logging.INFO, "what was older than it is kept is removed", worker=event.worker, **facts)
 
     def troubled(self, event: DatabaseTrouble, /) -> None:
         """One line."""

@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from haulwright.engine.transitions import State
 from haulwright.errors import DatabaseProblem
 from haulwright.runtime.backoff import Backoff
 from haulwright.runtime.identity import is_gone
+from haulwright.runtime.pruner import Pruner
 
 if TYPE_CHECKING:
     from haulwright.engine.job import LeaseKey
@@ -23,13 +23,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 SWEEP_LIMIT = 100
-PRUNE_LIMIT = 500
-PRUNE_INTERVAL_SECONDS = 600.0
 LONGEST_WAIT_SECONDS = 5.0
 SECOND_LOOK_SECONDS = 1.0
 """Between the two looks that must find a lease run out: while the database stood still nobody could renew."""
-WORKERS_KEPT_SECONDS = 7 * 86400.0
-TRAFFIC_KEPT_SECONDS = 7 * 86400.0
 
 
 class Maintenance:
@@ -54,7 +50,7 @@ class Maintenance:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._work, name="haulwright-maintenance", daemon=True)
         self.sweep_interval = float(settings["stale_check_interval_seconds"])
-        self._pruned = time.monotonic()
+        self._pruner = Pruner(store, settings)
         self._swept = float("-inf")
         self._suspects: dict[LeaseKey, float] = {}
         """Leases that the last look found run out, and since when that is known, on the monotonic clock."""
@@ -109,19 +105,6 @@ class Maintenance:
                     self._observers.slots_opened(name, opened.slots, opened.jobs)
         return enqueued
 
-    def prune(self) -> int:
-        """Remove what is older than it is kept, one bounded batch of each kind."""
-        removed = 0
-        for state in (State.SUCCEEDED, State.SKIPPED, State.CANCELLED, State.DEAD):
-            removed += self._store.jobs.prune(state, float(self._settings[f"keep_{state}_seconds"]), PRUNE_LIMIT)
-        removed += self._store.events.prune(float(self._settings["keep_events_seconds"]), PRUNE_LIMIT)
-        removed += self._store.schedules.prune(float(self._settings["keep_slots_seconds"]), PRUNE_LIMIT)
-        removed += self._store.workers.prune(WORKERS_KEPT_SECONDS)
-        removed += self._store.cache.prune()
-        self._store.sources.prune_traffic(TRAFFIC_KEPT_SECONDS, PRUNE_LIMIT)
-        self._pruned = time.monotonic()
-        return removed
-
     def _work(self) -> None:
         backoff = Backoff()
         while not self._stop.is_set():
@@ -139,8 +122,9 @@ class Maintenance:
             self.open_slots()
         if time.monotonic() - self._swept >= self._sweep_pause and self._may_reap():
             self.sweep(self._seen_before)
-        if time.monotonic() - self._pruned >= PRUNE_INTERVAL_SECONDS:
-            self.prune()
+        removed = self._pruner.step()
+        if removed:
+            self._observers.pruned(removed)
 
     @property
     def _sweep_pause(self) -> float:
@@ -155,7 +139,12 @@ class Maintenance:
     def _wait_seconds(self) -> float:
         """Until the next slot is due, or the next sweep."""
         slot = self._store.schedules.next_due().seconds if self._opens_slots else None
-        waits = [LONGEST_WAIT_SECONDS, self._sweep_pause, *([] if slot is None else [slot])]
+        waits = [
+            LONGEST_WAIT_SECONDS,
+            self._sweep_pause,
+            self._pruner.wait_seconds,
+            *([] if slot is None else [slot]),
+        ]
         return max(0.01, min(waits))
 
 

@@ -161,6 +161,15 @@ class SlotsOpened:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Pruned:
+    """What was older than it is kept was removed: a round of retention is over."""
+
+    worker: str
+    removed: Mapping[str, int] = field(hash=False)
+    """How many rows of each kind, such as `succeeded jobs`, `events` or `slots`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseTrouble:
     """The database did not answer. The worker goes on trying."""
 
@@ -271,6 +280,9 @@ class Observer:
 
     def slots_opened(self, event: SlotsOpened, /) -> None:
         """Slots of a schedule were opened by this worker."""
+
+    def pruned(self, event: Pruned, /) -> None:
+        """This worker removed what was older than it is kept."""
 
     def troubled(self, event: DatabaseTrouble, /) -> None:
         """The database did not answer, or refused what it should not refuse."""

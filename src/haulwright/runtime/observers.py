@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from haulwright.engine.headers import parse_headers
@@ -23,6 +23,7 @@ from haulwright.runtime.observer import (
     LeaseReaped,
     LostThread,
     Observer,
+    Pruned,
     ReleaseReason,
     RunEnded,
     RunLost,
@@ -176,6 +177,10 @@ class Observers:
         """Slots of a schedule were opened."""
         event = SlotsOpened(worker=self.worker, schedule=schedule, slots=slots, job_ids=tuple(job_ids))
         self._call("slots_opened", event)
+
+    def pruned(self, removed: Mapping[str, int]) -> None:
+        """A round of retention removed something."""
+        self._call("pruned", Pruned(worker=self.worker, removed=removed))
 
     def troubled(self, where: str, error: BaseException, retry_seconds: float) -> None:
         """The database did not answer; we go on trying."""

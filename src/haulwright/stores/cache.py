@@ -54,12 +54,13 @@ class ResponseCache:
         """Drop what is kept under a key."""
         self._db.transact(lambda connection: connection.run(self._book["forget"], {"key": key}))
 
-    def prune(self, room_bytes: int = ROOM_BYTES) -> int:
+    def prune(self, room_bytes: int = ROOM_BYTES, limit: int = BATCH) -> int:
         """Remove a batch of what nobody needs any more, and a batch of what is over the room for all."""
-        return self._drop("prune", now=self._db.clock.now()) + self._drop("trim", room_bytes=room_bytes)
+        count = self._drop("prune", limit, now=self._db.clock.now())
+        return max(count, self._drop("trim", limit, room_bytes=room_bytes))
 
-    def _drop(self, entry: str, **params: str | int | None) -> int:
+    def _drop(self, entry: str, limit: int, **params: str | int | None) -> int:
         def work(connection: Connection) -> int:
-            return len(connection.run(self._book[entry], {**params, "limit": BATCH}))
+            return len(connection.run(self._book[entry], {**params, "limit": limit}))
 
-        return self._db.transact(work, rows=BATCH)
+        return self._db.transact(work, rows=limit)

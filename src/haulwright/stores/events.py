@@ -67,7 +67,7 @@ class Events:
             connection.run(self._book["forbid_retention"], {})
             return len(rows)
 
-        return self._db.transact(work)
+        return self._db.transact(work, rows=limit)
 
     def _read(self, entry: str, params: dict[str, object]) -> list[Event]:
         rows = self._db.read(lambda connection: connection.run(self._book[entry], params))

@@ -131,10 +131,7 @@ class Jobs:
         return self._db.transact(lambda connection: self._requeue_on(connection, job_id, how, tenant))
 
     def prune(self, state: State, age_seconds: float, limit: int = 500) -> int:
-        """Remove finished jobs of one state older than an age, with what only they needed. One event tells of it.
-
-        Keys that were unique for a time go when that is over, whatever became of their jobs.
-        """
+        """Remove finished jobs of one state older than an age, with what only they needed. One event tells of it."""
         params = {
             "state": str(state),
             "age_us": round(age_seconds * SECOND),
@@ -143,7 +140,6 @@ class Jobs:
         }
 
         def work(connection: Connection) -> int:
-            connection.run(self._book["prune_keys"], {"limit": limit, "now": params["now"]})
             rows = connection.run(self._book["prune"], params)
             # A requeued letter leaves its effects and stages to its successor, which has the same job key.
             self._effects.prune(connection, [(tenant, key) for tenant, key, successor in rows if successor is None])
@@ -157,7 +153,12 @@ class Jobs:
             self._events.record(connection, record)
             return len(rows)
 
-        return self._db.transact(work)
+        return self._db.transact(work, rows=limit)
+
+    def prune_keys(self, limit: int = 500) -> int:
+        """Remove keys that were unique for a time, when that is over, whatever became of their jobs."""
+        params = {"limit": limit, "now": self._db.clock.now()}
+        return len(self._db.transact(lambda connection: connection.run(self._book["prune_keys"], params), rows=limit))
 
     def _enqueue_single(self, job: NewJob, chosen: Route) -> Enqueued:
         """One job, which is how most are enqueued: in one trip where its keys allow it."""

@@ -142,9 +142,9 @@ class Workers:
             raise no_cursor(after)
         return self._page(LIVE_SECONDS, everyone, after, check_page(limit))
 
-    def prune(self, age_seconds: float) -> int:
+    def prune(self, age_seconds: float, limit: int = 500) -> int:
         """Forget workers that were not seen for an age and hold nothing."""
-        params = {"age_us": round(age_seconds * SECOND), "now": self._db.clock.now()}
+        params = {"age_us": round(age_seconds * SECOND), "limit": limit, "now": self._db.clock.now()}
         return len(self._db.transact(lambda connection: connection.run(self._book["prune"], params)))
 
     def _page(self, within_seconds: float, everyone: bool, after: str | None, limit: int) -> Page[WorkerRow]:  # noqa: FBT001 - private

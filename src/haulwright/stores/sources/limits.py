@@ -166,10 +166,10 @@ class Sources:
             for key, requests, failed, throttled, sent, received, busy_us in rows
         }
 
-    def prune_traffic(self, age_seconds: float, limit: int) -> None:
+    def prune_traffic(self, age_seconds: float, limit: int) -> int:
         """Remove the counts of minutes older than an age."""
         params = {"age_us": round(age_seconds * SECOND), "limit": limit, "now": self._db.clock.now()}
-        self._db.transact(lambda connection: connection.run(self._book["prune_traffic"], params))
+        return len(self._db.transact(lambda c: c.run(self._book["prune_traffic"], params), rows=limit))
 
     def _read(self, key: str | None, after: str | None, limit: int) -> list[SourceRow]:
         def work(connection: Connection) -> list[SourceRow]:

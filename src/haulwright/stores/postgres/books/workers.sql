@@ -33,6 +33,8 @@ where (:all::bool or (stopped_at is null and seen_at > haulwright_now(:now::bigi
 order by id desc limit :limit;
 
 -- name: prune
-delete from haulwright_workers where seen_at < haulwright_now(:now::bigint) - :age_us::bigint
-  and not exists (select 1 from haulwright_jobs j where j.state = 'running' and j.worker_id = haulwright_workers.id)
+delete from haulwright_workers where id = any(array(
+    select w.id from haulwright_workers w where w.seen_at < haulwright_now(:now::bigint) - :age_us::bigint
+      and not exists (select 1 from haulwright_jobs j where j.state = 'running' and j.worker_id = w.id)
+    order by w.id limit :limit for update skip locked))
 returning id;

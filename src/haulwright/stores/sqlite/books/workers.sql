@@ -28,6 +28,8 @@ where (:all or (stopped_at is null and seen_at > :now - :within_us)) and (:after
 order by id desc limit :limit;
 
 -- name: prune
-delete from haulwright_workers where seen_at < :now - :age_us
-  and not exists (select 1 from haulwright_jobs j where j.state = 'running' and j.worker_id = haulwright_workers.id)
+delete from haulwright_workers where id in (
+    select w.id from haulwright_workers w where w.seen_at < :now - :age_us
+      and not exists (select 1 from haulwright_jobs j where j.state = 'running' and j.worker_id = w.id)
+    order by w.id limit :limit)
 returning id;

@@ -1,0 +1,82 @@
+"""Retention: what is older than it is kept goes, in bounded batches, as fast as it becomes due.
+
+A round begins every few minutes and goes on while batches are full. Between two of them the maintenance thread does
+what cannot wait, so that a long backlog keeps nobody's lease from being taken back.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from haulwright.engine.transitions import State
+from haulwright.stores.cache import ROOM_BYTES
+
+if TYPE_CHECKING:
+    from haulwright.settings import Settings
+    from haulwright.stores.store import Store
+
+ROUND_SECONDS = 600.0
+BATCH_LIMIT = 500
+"""What one transaction removes at most; fewer where others write too."""
+BREATH_SECONDS = 0.01
+"""Between two batches, for those who claim and enqueue."""
+WORKERS_KEPT_SECONDS = 7 * 86400.0
+TRAFFIC_KEPT_SECONDS = 7 * 86400.0
+FINAL_STATES = (State.SUCCEEDED, State.SKIPPED, State.CANCELLED, State.DEAD)
+
+Prune = Callable[[int], int]
+"""Removes so many rows at most, and tells how many there were."""
+
+
+class Pruner:
+    """Removes what is older than it is kept."""
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        self._store = store
+        self._kinds = self._prunes(settings)
+        self._behind: set[str] = set()
+        """The kinds of which the last batch was full: there is more."""
+        self._round_began = time.monotonic()
+        self._removed: dict[str, int] = {}
+
+    @property
+    def wait_seconds(self) -> float:
+        """How long until the next batch is to be removed."""
+        if self._behind:
+            return BREATH_SECONDS
+        return max(0.0, self._round_began + ROUND_SECONDS - time.monotonic())
+
+    def step(self) -> dict[str, int] | None:
+        """The same where it is time for it; None where it is not."""
+        if not self._behind and time.monotonic() - self._round_began < ROUND_SECONDS:
+            return None
+        return self.prune()
+
+    def prune(self) -> dict[str, int] | None:
+        """Remove one batch of each kind, or of those that had more in this round; its counts when the round is over."""
+        if not self._behind:
+            self._round_began = time.monotonic()
+            self._removed = {}
+        limit = min(BATCH_LIMIT, self._store.database.batch_size)
+        for kind in sorted(self._behind or self._kinds):
+            count = self._kinds[kind](limit)
+            self._removed[kind] = self._removed.get(kind, 0) + count
+            (self._behind.add if count >= limit else self._behind.discard)(kind)
+        return None if self._behind else {kind: count for kind, count in self._removed.items() if count}
+
+    def _prunes(self, settings: Settings) -> dict[str, Prune]:
+        store = self._store
+        kept = {state: float(settings[f"keep_{state}_seconds"]) for state in FINAL_STATES}
+        events_kept, slots_kept = float(settings["keep_events_seconds"]), float(settings["keep_slots_seconds"])
+        return {
+            **{f"{state} jobs": partial(store.jobs.prune, state, kept[state]) for state in FINAL_STATES},
+            "keys": store.jobs.prune_keys,
+            "events": partial(store.events.prune, events_kept),
+            "slots": partial(store.schedules.prune, slots_kept),
+            "workers": partial(store.workers.prune, WORKERS_KEPT_SECONDS),
+            "answers": partial(store.cache.prune, ROOM_BYTES),
+            "traffic": partial(store.sources.prune_traffic, TRAFFIC_KEPT_SECONDS),
+        }
