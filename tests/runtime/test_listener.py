@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import threading
 from contextlib import closing
 
@@ -53,7 +54,7 @@ def test_a_job_for_later_does_not_ring(postgres_url):
 
 
 def test_where_folders_cannot_be_watched_the_version_of_the_file_tells(sqlite_url, monkeypatch):
-    monkeypatch.setattr("haulwright.stores.sqlite.listener._watch_folder", lambda _folder: None)
+    monkeypatch.setattr("haulwright.stores.sqlite.listener._new_watch", lambda: None)
     with closing(Haulwright(sqlite_url)) as app:
 
         @app.task()
@@ -131,3 +132,41 @@ def test_a_worker_writes_fewer_rows_at_once_while_others_enqueue(postgres_url):
         work.enqueue()
         assert bell.wait(10)
         assert app.store.database.batch_size < alone
+
+
+def test_other_files_of_the_folder_ring_nothing(sqlite_url, tmp_path):
+    with closing(Haulwright(sqlite_url)) as app:
+
+        @app.task()
+        def work() -> None: ...
+
+        work.enqueue()
+        with closing(SqliteListener(app.store.database.path)) as bell:
+            (tmp_path / "another-wal").write_bytes(b"x")
+            (watched, _, _) = select.select([bell._watch], [], [], 0)
+            work.enqueue()
+
+            assert watched == []
+            assert bell.wait(10)
+
+
+def test_the_bell_goes_on_when_the_log_goes_and_comes(sqlite_url):
+    """The last one who has the file open removes the log; the next one makes another."""
+    with closing(Haulwright(sqlite_url)) as app:
+
+        @app.task()
+        def work() -> None: ...
+
+        work.enqueue()
+        path = app.store.database.path
+        with closing(SqliteListener(path)) as bell:
+            app.close()
+            assert not path.with_name(f"{path.name}-wal").exists()
+            while bell.wait(0.05):
+                pass
+            work.enqueue()
+            assert bell.wait(10)
+            while bell.wait(0.05):
+                pass
+            work.enqueue()
+            assert bell.wait(10)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -139,3 +140,22 @@ def test_a_writer_alone_is_not_slowed_down(store, monkeypatch):
     store.jobs.enqueue([new_job() for _ in range(1200)])
 
     assert (naps, count(store, "haulwright_jobs")) == ([], 1200)
+
+
+def test_a_file_that_is_made_is_for_its_owner_alone(sqlite_url):
+    """It holds what jobs are given; so do its logs."""
+    with closing(Store.open(sqlite_url)) as store:
+        store.jobs.enqueue([new_job()])
+        path = store.database.path
+        modes = {file.name: file.stat().st_mode & 0o777 for file in path.parent.glob(f"{path.name}*")}
+
+    assert modes == {path.name: 0o600, f"{path.name}-wal": 0o600, f"{path.name}-shm": 0o600}
+
+
+def test_the_mode_of_a_file_that_is_there_is_its_owners_matter(sqlite_url):
+    path = Path(sqlite_url.removeprefix("sqlite:///"))
+    path.touch(0o640)
+    path.chmod(0o640)
+
+    with closing(Store.open(sqlite_url)):
+        assert path.stat().st_mode & 0o777 == 0o640

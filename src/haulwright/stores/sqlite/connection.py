@@ -23,7 +23,7 @@ from haulwright.stores.books import Entry
 from haulwright.stores.connection import Columns, Connection, Params, Row, run
 from haulwright.stores.pool import Pool
 from haulwright.stores.process_state import ProcessState
-from haulwright.stores.sqlite.filesystem import require_suitable
+from haulwright.stores.sqlite.filesystem import make_private, require_suitable
 from haulwright.stores.sqlite.listener import SqliteListener
 
 T = TypeVar("T")
@@ -214,6 +214,7 @@ class SqliteDatabase:
             message = f"SQLite {sqlite3.sqlite_version} is too old; Haulwright needs 3.38."
             raise DatabaseUnsuitable(message, hint="Use a newer Python build, or PostgreSQL.")
         require_suitable(self.path)
+        make_private(self.path)
         raw = sqlite3.connect(
             self.path, timeout=0, isolation_level=None, check_same_thread=False, cached_statements=256
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from haulwright.errors import DatabaseUnsuitable
@@ -27,6 +28,12 @@ def require_suitable(path: Path) -> None:
     if kind in NETWORK_FILE_SYSTEMS:
         message = f"The database {path} is on a network file system ({kind}), where SQLite's locks cannot be trusted."
         raise DatabaseUnsuitable(message, hint="Move it to a local disk, or use PostgreSQL for several hosts.")
+
+
+def make_private(path: Path) -> None:
+    """Make a file that is not there yet, for its owner alone, for it holds what jobs are given; its logs follow."""
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
 
 
 def file_system_of(folder: Path, mounts: Path = Path("/proc/self/mounts")) -> str | None:
