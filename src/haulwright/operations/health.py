@@ -25,6 +25,9 @@ SKEW_SECONDS = 2.0
 """A host whose clock differs more from the database's shows times that mislead; no lease depends on it."""
 LATE_SECONDS = 300.0
 """A job that is due for longer says that there are not enough workers."""
+OPEN_TRANSACTION_SECONDS = 60.0
+"""A transaction that is open for longer keeps rows from being freed, and followers waiting where it wrote an event."""
+SHOWN_TRANSACTIONS = 5
 QUESTIONS = {
     "leases": (
         "every running job has its whole lease",
@@ -100,7 +103,11 @@ def _look_at_store(store: Store | None) -> list[Finding]:
         *examine("schema", lambda: _schema(store)),
     ]
     if not has_problem(finding for finding in findings if finding.check in {"database", "schema"}):
-        findings += [*examine("clock", lambda: _clock(store)), *examine("work", lambda: _work(store))]
+        findings += [
+            *examine("clock", lambda: _clock(store)),
+            *examine("transactions", lambda: _transactions(store)),
+            *examine("work", lambda: _work(store)),
+        ]
     return findings
 
 
@@ -124,6 +131,17 @@ def _clock(store: Store) -> Iterator[Finding]:
     yield warn(
         "clock", sentence, "Leases are safe, for only its clock counts; set the host's clock right all the same."
     )
+
+
+def _transactions(store: Store) -> Iterator[Finding]:
+    transactions = store.integrity.open_transactions(OPEN_TRANSACTION_SECONDS, SHOWN_TRANSACTIONS)
+    if not transactions and store.database.dialect == "postgres":
+        yield ok("transactions", f"none is open for longer than {spell(OPEN_TRANSACTION_SECONDS)}")
+    for transaction in transactions:
+        sentence = f"{transaction.owner} has a transaction open for {spell(transaction.open_us // SECOND)}"
+        if transaction.wrote_events:
+            sentence += " in which it wrote events: whoever follows events waits for its end"
+        yield warn("transactions", sentence, "Commit or end it: rows that were removed since cannot be freed.")
 
 
 def _work(store: Store) -> Iterator[Finding]:

@@ -242,7 +242,8 @@ create table haulwright_queues (
     reason    text
 );
 
--- What happened, in the order of commits. Rows are added, never changed; only retention removes them.
+-- What happened. Rows are added, never changed; only retention removes them. Numbers are given when a row is written, and
+-- those of one job in the order of its commits; who follows them waits for the smaller ones that are under way.
 create table haulwright_events (
     seq     bigint generated always as identity primary key,
     at      bigint   not null,
