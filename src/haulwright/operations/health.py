@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 
 from haulwright.clock import SECOND, host_now
 from haulwright.engine.durations import spell
+from haulwright.engine.outcome import REASON_UNREADABLE
 from haulwright.errors import HaulwrightError
+from haulwright.events import UNREADABLE
 from haulwright.operations.access import allowed
 from haulwright.operations.findings import Finding, examine, has_problem, ok, problem, warn
 from haulwright.operations.installation import look_at_app, look_at_database, look_at_python, look_at_settings
 from haulwright.operations.onlooker import Onlooker
 from haulwright.stores import migrations
 from haulwright.stores.listing import JobFilter
-from haulwright.stores.paging import PAGE_LIMIT
+from haulwright.stores.paging import PAGE_LIMIT, every_row
 
 if TYPE_CHECKING:
     from haulwright.settings import Settings
@@ -106,6 +108,7 @@ def _look_at_store(store: Store | None) -> list[Finding]:
         findings += [
             *examine("clock", lambda: _clock(store)),
             *examine("transactions", lambda: _transactions(store)),
+            *examine("rows", lambda: _unreadable(store)),
             *examine("work", lambda: _work(store)),
         ]
     return findings
@@ -142,6 +145,27 @@ def _transactions(store: Store) -> Iterator[Finding]:
         if transaction.wrote_events:
             sentence += " in which it wrote events: whoever follows events waits for its end"
         yield warn("transactions", sentence, "Commit or end it: rows that were removed since cannot be freed.")
+
+
+def _unreadable(store: Store) -> Iterator[Finding]:
+    """Rows that this version leaves alone; `unreadable` jobs are buried when they are claimed."""
+    way = "Upgrade Haulwright on this host, or mend the row; all others go on."
+    rows = store.unreadable_rows()
+    for row in rows:
+        yield problem("rows", f"the {row.noun} {row.name!r} cannot be read by this version: {row.why}", way)
+    broken = [event.seq for event in store.events.latest(limit=PAGE_LIMIT) if UNREADABLE in event.data]
+    if broken:
+        sentence = (
+            f"{len(broken)} of the newest {PAGE_LIMIT} events have data that cannot be read, the last is {broken[-1]}"
+        )
+        yield warn("rows", sentence, "They are shown with the text that stands in their row.")
+    counts = every_row(lambda after: store.listing.dead_counts(after=after))
+    dead = sum(row.count for row in counts if row.error_code == REASON_UNREADABLE)
+    if dead:
+        way = f"haulwright dead list --where error_code:{REASON_UNREADABLE}"
+        yield warn("rows", f"{dead} dead letters could not be read when they were to run", way)
+    if not rows and not broken and not dead:
+        yield ok("rows", "every schedule, source and worker can be read")
 
 
 def _work(store: Store) -> Iterator[Finding]:

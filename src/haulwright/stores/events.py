@@ -8,12 +8,14 @@ from typing import Any, NamedTuple
 
 from haulwright.clock import SECOND
 from haulwright.engine.ids import is_id
+from haulwright.engine.payload import clip, read_json
 from haulwright.errors import InvalidValue
-from haulwright.events import Event
+from haulwright.events import UNREADABLE, Event
 from haulwright.stores.books import book
 from haulwright.stores.connection import Connection, Database, Row, as_columns
 
 TIMELINE_LIMIT = 1000
+UNREADABLE_LIMIT_BYTES = 500
 _END = 2**63 - 1
 _PREPARED = "-1/"
 """How the name of a transaction begins that was prepared before the server started; it had another one then."""
@@ -146,4 +148,6 @@ def _beyond(place: Place, written: int) -> InvalidValue:
 
 def _event(row: Row) -> Event:
     name, tenant, job_id, attempt, fence, worker, actor, at, data, seq = row
-    return Event(name, tenant, job_id, attempt, fence, worker, actor, at, json.loads(data), seq)
+    fields = read_json(data, dict)
+    shown = {UNREADABLE: clip(str(data), UNREADABLE_LIMIT_BYTES)} if fields is None else fields
+    return Event(name, tenant, job_id, attempt, fence, worker, actor, at, shown, seq)
