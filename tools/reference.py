@@ -15,6 +15,23 @@ from haulwright import errors, events
 from haulwright.engine import job, join, lease, names, payload, retry, schedule, task, transitions
 from haulwright.stores import listing
 
+FOLLOWING = """## Following them
+
+`haulwright event tail`, and `app.operations(principal).events.follow(after=cursor)` in a program, give every event
+once, in the order of `seq`. The events of one job come in the order of its commits, for whatever writes one holds
+the job until its commit. `next` is the cursor for the next look, a text that nobody needs to read; the `seq` of an
+event is a cursor too.
+
+On PostgreSQL numbers are given when an event is written, and a later one may be committed first. A follower
+therefore shows an event when every transaction has ended that was writing events when it looked. It waits for
+nobody else: a long transaction that wrote no event holds up none. One that did holds up what was written after it;
+`haulwright doctor` names it after a minute. Recording an event costs nothing for this. `event list` shows what is
+committed, also what a follower still waits for. On SQLite numbers come in the order of commits, and nobody waits.
+
+Numbers go on after a restart, a promotion of a standby, and in a database that was copied or restored from a dump,
+so a cursor stays good. One that is beyond the newest event (the database was set back to an earlier state) is
+refused, for its numbers will be given again.""".splitlines()
+
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
 
 
@@ -47,6 +64,8 @@ def events_page() -> str:
         "| event | fields |",
         "|---|---|",
         *(f"| `{name}` | {', '.join(f'`{field}`' for field in fields)} |" for name, fields in events.FIELDS.items()),
+        "",
+        *FOLLOWING,
         "",
         "## States and transitions",
         "",

@@ -12,6 +12,7 @@ from haulwright.client.context import Signals
 from haulwright.engine.outcome import Bury, Cancel, Done, Failure, Outcome, RetryLater, Skip, Snooze
 from haulwright.engine.retry import Retry
 from haulwright.engine.settlement import RELEASE, Settlement, resolve
+from haulwright.stores.effects import Begun
 from proof.support.diary import Diary
 from proof.support.machine import MACHINE
 
@@ -77,7 +78,7 @@ class Afterlife:
         self._try("store", "progress", lambda: store.leases.progress(lease, '{"done":1}'))
         self._try("store", "effect begin", lambda: store.effects.begin(lease, "late", "late"))
         self._try("store", "effect settle", lambda: store.effects.settle(lease, self._key(), '"by a zombie"'))
-        self._try("store", "effect forget", lambda: store.effects.forget(lease, self._key()))
+        self._try("store", "effect forget", lambda: store.effects.forget(lease, self._key(), Begun("done")))
         self._try("store", "effect unknown", lambda: store.effects.mark_unknown(lease, self._key(), "wait"))
         self._try("store", "commit", self._commit_late)
         self._try("store", "stage", lambda: store.effects.move(lease, MACHINE, "SAVED"))

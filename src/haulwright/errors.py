@@ -18,6 +18,7 @@ An error says what happened, why, and what to do next; its facts are fields, so 
         IllegalStage           not in the stage machine
         EffectMismatch         one effect key under two names
         WorkerExists           another live worker, and --exclusive was asked for
+      UnreadableRow            a row that this version cannot read; all others go on
       MissingExtra             a part of Haulwright whose packages are not installed here
       DatabaseProblem
         DatabaseUnavailable    not reachable, busy beyond patience, or out of space
@@ -192,6 +193,19 @@ class EffectMismatch(Conflict):
 
 class WorkerExists(Conflict):
     """Another live worker serves this database, and an exclusive one was asked for."""
+
+
+class UnreadableRow(HaulwrightError):
+    """A row that this version cannot read, written by a newer one or by hand. All others go on."""
+
+    def __init__(self, noun: str, name: str, why: str) -> None:
+        super().__init__(
+            f"The {noun} {name!r} cannot be read by this version: {why}.",
+            hint="Upgrade Haulwright on this host, or mend the row. All such rows: haulwright doctor",
+        )
+        self.noun = noun
+        self.name = name
+        self.why = why
 
 
 class MissingExtra(HaulwrightError, ImportError):

@@ -45,6 +45,10 @@ WORKER_STOPPED = "worker.stopped"
 WORKER_RECOVERED = "worker.recovered"
 DATABASE_PUT_BACK = "database.put_back"
 REQUEST_REFUSED = "request.refused"
+ROW_UNREADABLE = "row.unreadable"
+
+UNREADABLE = "unreadable"
+"""The one field of an event whose data cannot be read: the text that stands in its row."""
 
 FIELDS: dict[str, tuple[str, ...]] = {
     JOB_QUEUED: ("job_id", "tenant_id"),
@@ -81,6 +85,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     WORKER_RECOVERED: ("worker", "jobs", "reason"),
     DATABASE_PUT_BACK: ("worker", "beats", "remembered"),
     REQUEST_REFUSED: ("verb", "reason"),
+    ROW_UNREADABLE: ("noun", "name", "reason"),
 }
 """The fields that every event of a name carries. A task may declare more from its arguments and result."""
 

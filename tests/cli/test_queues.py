@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,16 @@ def test_tail_begins_with_the_newest_and_prints_one_object_a_line(haulwright, st
     assert event_view(store.events.latest(limit=1)[0])["data"]["queue"] == "c"
 
 
+def test_tail_goes_on_after_an_event(haulwright, store):
+    for queue in ("a", "b", "c"):
+        haulwright("queue", "pause", queue)
+    first, *_ = store.events.latest(name=QUEUE_PAUSED)
+
+    answer = haulwright("event", "tail", "--after", str(first.seq), "--for", "1 ms", "--json")
+
+    assert [json.loads(line)["data"]["queue"] for line in answer.out.splitlines()] == ["b", "c"]
+
+
 def test_tail_tells_what_is_committed_while_it_looks(process, haulwright, database_url):
     tail = process("event", "tail", "--last", "0", "--for", "20 s", "--database", database_url)
     try:
@@ -92,7 +103,10 @@ def test_tail_tells_what_is_committed_while_it_looks(process, haulwright, databa
     assert " queue.paused tenant=default by=admin:cli:" in told
 
 
-@pytest.mark.parametrize("words", [["list", "--limit", "0"], ["list", "--name", "job.flew"], ["tail", "--last", "-1"]])
+@pytest.mark.parametrize(
+    "words",
+    [["list", "--limit", "0"], ["list", "--name", "job.flew"], ["tail", "--last", "-1"], ["tail", "--after", "9"]],
+)
 def test_events_that_cannot_be_are_refused(on_file, words):
     assert on_file("event", *words).code == 2
 

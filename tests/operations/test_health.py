@@ -5,9 +5,12 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from haulwright import Haulwright, events
+from haulwright.clock import SECOND, host_now
+from haulwright.engine.ids import new_id
 from haulwright.errors import Forbidden, Refused
 from haulwright.settings import Settings
 from haulwright.stores import migrations
@@ -106,6 +109,46 @@ def test_a_sound_database_is_found_sound_and_a_permit_of_nobody_is_a_problem():
     app.store.database.transact(lambda connection: connection.execute(write))
 
     assert levels(health.verify(stuck_effect_seconds=60))["permits"] == "problem"
+
+
+@pytest.mark.usefixtures("on_the_bench")
+def test_a_transaction_that_is_open_for_more_than_a_minute_is_told_and_whether_followers_wait(bench, database_url):
+    health = app.operations(ADMIN).health
+    if database_url.startswith("sqlite"):
+        assert "transactions" not in levels(health.examine(Settings.load()))
+        return
+    with psycopg.connect(database_url, application_name="etl") as idle, psycopg.connect(database_url) as writing:
+        idle.execute("select 1")
+        writing.execute("insert into haulwright_events (at, tenant, name) values (0, 'acme', 'x')")
+        bench.clock.set(host_now() + 10 * SECOND)
+        assert levels(health.examine(Settings.load()))["transactions"] == "ok"
+        bench.clock.set(host_now() + 61 * SECOND)
+        findings = [finding for finding in health.examine(Settings.load()) if finding.check == "transactions"]
+        pid = idle.info.backend_pid
+        writing.rollback()
+        idle.rollback()
+
+    assert [finding.level for finding in findings] == ["warn", "warn"]
+    assert f"process {pid} of etl has" in findings[0].sentence
+    assert ["whoever follows events waits" in finding.sentence for finding in findings] == [False, True]
+
+
+@pytest.mark.usefixtures("on_the_bench")
+def test_a_forgotten_prepared_transaction_is_told(bench, database_url):
+    if database_url.startswith("sqlite"):
+        pytest.skip("SQLite prepares no transactions")
+    gid = new_id()
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        if connection.execute("select current_setting('max_prepared_transactions')::int").fetchone() == (0,):
+            pytest.skip("this server prepares no transactions")
+        connection.execute("begin; insert into haulwright_events (at, tenant, name) values (0, 'acme', 'x')")
+        connection.execute(f"prepare transaction '{gid}'")
+        bench.clock.set(host_now() + 61 * SECOND)
+        findings = app.operations(ADMIN).health.examine(Settings.load())
+        connection.execute(f"rollback prepared '{gid}'")
+
+    (sentence,) = [finding.sentence for finding in findings if gid in finding.sentence]
+    assert "whoever follows events waits" in sentence
 
 
 def test_the_schema_is_told_and_migrated_and_told_again(empty):

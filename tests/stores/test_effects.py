@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from haulwright import events
@@ -9,7 +11,7 @@ from haulwright.engine.outcome import Bury
 from haulwright.engine.payload import EFFECT_INLINE_LIMIT_BYTES, EFFECT_LIMIT_BYTES
 from haulwright.errors import EffectMismatch, LeaseLost, NotFound, Throttled
 from haulwright.stores.job_rows import Requeue
-from tests.stores.scenes import BOOM, START, claim_one, count, fail, lose, new_job, rows, settle
+from tests.stores.scenes import BOOM, START, claim, claim_one, count, fail, lose, new_job, race, rows, settle
 
 
 def begin_again(store, clock, worker):
@@ -89,6 +91,45 @@ def test_an_effect_of_another_job_that_ended_in_it_is_in_doubt(store, worker, le
     assert store.effects.begin(other, "key", "fetch").state == "in_doubt"
     store.effects.settle(other, "key", "1")
     assert store.effects.find("default", "key").result == "1"
+
+
+def test_of_two_runs_that_meet_at_an_effect_in_doubt_one_takes_it_and_the_other_waits(store, worker, make_job):
+    """The job that began it is over; both of the others find it so at the same moment, a hundred times."""
+    meetings = []
+    for meeting in range(100):
+        make_job()
+        begun = claim_one(store, worker)
+        store.effects.begin(begun, f"key {meeting}", "pay")
+        settle(store, begun, Bury("permanent"))
+        for _ in range(2):
+            make_job()
+        runs = claim(store, worker, 2)
+        acts = [partial(store.effects.begin, lease, f"key {meeting}", "pay") for lease in runs]
+        answers = race(*acts)
+        meetings.append(sorted(getattr(answer, "state", type(answer).__name__) for answer in answers))
+        for lease in runs:
+            settle(store, lease)
+
+    assert meetings == [["Throttled", "in_doubt"]] * 100
+
+
+def test_of_two_runs_that_find_the_same_artefact_gone_one_makes_it_anew(store, worker, make_job):
+    make_job()
+    first = claim_one(store, worker)
+    store.effects.begin(first, "key", "fetch")
+    store.effects.settle(first, "key", '"a file"')
+    make_job()
+    second = claim_one(store, worker)
+    recorded = [store.effects.begin(lease, "key", "fetch") for lease in (first, second)]
+
+    store.effects.forget(first, "key", recorded[0])
+    with pytest.raises(Throttled, match=first.id):
+        store.effects.forget(second, "key", recorded[1])
+    store.effects.settle(first, "key", '"a new file"')
+    with pytest.raises(Throttled):
+        store.effects.forget(second, "key", recorded[1])
+
+    assert store.effects.begin(second, "key", "fetch").result == '"a new file"'
 
 
 def test_a_run_settles_only_what_it_began_itself(store, clock, worker, lease):
@@ -203,7 +244,7 @@ def test_a_result_whose_artefact_is_gone_can_be_given_up(store, lease):
     store.effects.begin(lease, "key", "fetch")
     store.effects.settle(lease, "key", '"' + "x" * 70_000 + '"')
 
-    store.effects.forget(lease, "key")
+    store.effects.forget(lease, "key", store.effects.find("default", "key"))
     assert store.effects.begin(lease, "key", "fetch").state == "in_doubt"
     store.effects.settle(lease, "key", '"new"')
 
@@ -234,7 +275,7 @@ def test_an_effect_in_the_hands_of_a_successor_is_not_abandoned(store, clock, wo
     successor = claim_one(store, worker)
 
     assert store.effects.begin(successor, "doubt", "fetch").state == "in_doubt"
-    store.effects.forget(successor, "done")
+    store.effects.forget(successor, "done", store.effects.find("default", "done"))
     clock.advance(3600)
 
     assert store.effects.abandoned(60) == []

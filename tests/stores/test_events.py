@@ -13,6 +13,7 @@ from haulwright.engine.settlement import RELEASE, Settlement
 from haulwright.engine.source import source_limits
 from haulwright.engine.transitions import State
 from haulwright.events import FIELDS, Event
+from haulwright.stores.events import Place
 from haulwright.stores.job_rows import Requeue
 from haulwright.stores.sources.admission import Release, Requester
 from haulwright.stores.workers import Identity
@@ -96,10 +97,18 @@ def test_events_are_read_in_order_from_a_place_by_tenant_and_name(store):
     everything = store.events.latest()
 
     assert [event.seq for event in everything] == sorted(event.seq for event in everything)
-    assert store.events.since(everything[3].seq) == everything[4:]
-    assert [e.tenant for e in store.events.since(0, tenant="b")] == ["b", "b", "b"]
-    assert len(store.events.since(0, tenant="b", name="x", limit=1)) == 1
+    assert store.events.follow(Place(everything[3].seq))[0] == everything[4:]
+    start = Place(everything[0].seq - 1)
+    assert [e.tenant for e in store.events.follow(start, tenant="b")[0]] == ["b", "b", "b"]
+    assert len(store.events.follow(start, tenant="b", name="x", limit=1)[0]) == 1
     assert [e.seq for e in store.events.latest(name="y", limit=1)] == [everything[4].seq]
+
+
+def test_a_follower_waits_for_prepared_transactions_that_a_restart_gave_another_name():
+    place = Place(0, 9, ("4/12",))
+
+    assert place.still_writing(["5/1", "-1/77"]) == ("-1/77",)
+    assert Place(9).still_writing(["5/1", "-1/77"]) == ()
 
 
 def test_the_timeline_of_a_job_is_bounded(store):
@@ -198,7 +207,7 @@ def test_every_event_carries_the_fields_of_its_name(store, clock, worker):
     told = store.events.latest(limit=1000)
 
     assert [(e.name, field) for e in told for field in FIELDS[e.name] if field not in e.data] == []
-    derived = {events.JOB_QUEUED, events.REQUEST_REFUSED}
+    derived = {events.JOB_QUEUED, events.REQUEST_REFUSED, events.ROW_UNREADABLE}
     assert {event.name for event in told} == FIELDS.keys() - derived
 
 

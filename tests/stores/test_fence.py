@@ -10,6 +10,7 @@ from haulwright.engine.outcome import Bury, Cancel, Done, RetryLater, Skip, Snoo
 from haulwright.engine.settlement import RELEASE, Settlement
 from haulwright.engine.transitions import State
 from haulwright.errors import LeaseLost
+from haulwright.stores.effects import Begun
 from haulwright.stores.job_rows import Requeue
 from tests.stores.scenes import (
     BOOM,
@@ -92,7 +93,7 @@ def test_a_stale_worker_cannot_report_progress(store, stale):
         lambda effects, lease: effects.begin(lease, "key", "fetch"),
         lambda effects, lease: effects.settle(lease, "key", "1"),
         lambda effects, lease: effects.mark_unknown(lease, "key", "fetch"),
-        lambda effects, lease: effects.forget(lease, "key"),
+        lambda effects, lease: effects.forget(lease, "key", Begun("done")),
         lambda effects, lease: effects.under(
             lease, "commit", lambda c: effects.commit_on(c, lease, "key", "save", lambda _: "1")
         ),

@@ -50,13 +50,19 @@ def list_(  # noqa: PLR0913 - the options of the command, each with a name
 @click.option("--name", type=EVENT_NAME, metavar="EVENT", help="Only events of this name.")
 @click.option("--tenant", help="Only events of this tenant.")
 @click.option("--last", default=10, show_default=True, help="Begin with the newest so many.")
+@click.option("--after", metavar="SEQ", help="Begin after this event instead: none since then is missed.")
 @click.option("--for", "length", type=DURATION, metavar="TIME", help="Stop after this time, instead of at Ctrl-C.")
 @click.pass_obj
-def tail(site: Site, name: str | None, tenant: str | None, last: int, length: float | None) -> None:
-    """Follow the events as they are committed; with --json one object a line."""
+def tail(  # noqa: PLR0913 - the options of the command, each with a name
+    site: Site, /, name: str | None, tenant: str | None, last: int, *, after: str | None, length: float | None
+) -> None:
+    """Follow the events as they are committed; with --json one object a line.
+
+    Each comes once, and none is missed: one that is committed late is waited for, with those behind it.
+    """
     events = site.operations().events
     until = None if length is None else time.monotonic() + length
-    page = events.follow(name=name, tenant=tenant, last=last)
+    page = events.follow(name=name, tenant=tenant, last=last, after=after)
     while True:
         for event in page.rows:
             _print(site, event)

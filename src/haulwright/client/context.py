@@ -231,7 +231,7 @@ class Context:
             value = _replayed(begun.dropped, begun.result, effect.name, values)
             if effect.verify is None or (yield CallStep(partial(effect.verify, value))):
                 return value
-            yield StoreStep(partial(self.store.effects.forget, self.job, key))
+            yield StoreStep(partial(self.store.effects.forget, self.job, key, begun))
         if begun.state == "in_doubt":
             recovered = (yield CallStep(partial(effect.recover, key))) if effect.recover is not None else None
             if recovered is not None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 
-from haulwright.engine.payload import HEADERS_LIMIT, HEADERS_LIMIT_BYTES, check
+from haulwright.engine.payload import HEADERS_LIMIT, HEADERS_LIMIT_BYTES, check, read_json
 from haulwright.errors import InvalidPayload
 
 _HINT = "Headers are for ids, such as a trace context or a request id; what a job works on goes into its arguments."
@@ -29,8 +28,8 @@ def dump_headers(headers: Mapping[str, str] | None) -> str | None:
 
 
 def parse_headers(text: str | None) -> dict[str, str]:
-    """Headers from their stored form."""
-    return {} if text is None else dict(json.loads(text))
+    """Headers from their stored form; none where that cannot be read, which buries the job before it runs."""
+    return read_json(text, dict) or {}
 
 
 def inherit_headers(parent: str | None, own: str | None) -> str | None:

@@ -88,6 +88,7 @@ REASON_PERMANENT = "permanent"
 REASON_AUTH = "auth"
 REASON_UNSTORABLE = "unstorable"
 REASON_EFFECT_UNKNOWN = "effect_unknown"
+REASON_UNREADABLE = "unreadable"
 
 
 def outcome_of(error: BaseException, failure: Failure) -> Outcome:  # noqa: PLR0911 - one for each way a run ends

@@ -6,12 +6,14 @@ import json
 import math
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from haulwright.errors import InvalidPayload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+T = TypeVar("T")
 
 KIB: Final = 1024
 MIB: Final = 1024 * KIB
@@ -84,6 +86,15 @@ def check(value: object, *, root: str, limit_bytes: int) -> str:
     except _TooLarge:
         why = f"is larger than {limit_bytes} bytes"
         raise InvalidPayload(root, why, hint="Store the data where it belongs and pass its address.") from None
+
+
+def read_json(text: str | None, kind: type[T]) -> T | None:
+    """The value of a text that stands in a row; None where it is no JSON of this kind: one bad row stops nothing."""
+    try:
+        value = None if text is None else json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, kind) else None
 
 
 def clip(text: str, limit_bytes: int = ERROR_MESSAGE_LIMIT_BYTES) -> str:

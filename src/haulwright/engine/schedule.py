@@ -314,6 +314,13 @@ def _check_zone(tz: object) -> None:
     raise InvalidValue("tz", tz, "is no time zone", hint=hint)
 
 
+def check_times(cron: object, tz: object, overlap: object) -> None:
+    """Refuse what a schedule cannot mean here: this host may know fewer zones than the one that declared it."""
+    _check_zone(tz)
+    _checked_cron(cron)
+    _check_choices(coalesce=True, overlap=overlap, attempts=None)
+
+
 def _has_zone(tz: str) -> bool:
     try:
         ZoneInfo(tz)

@@ -24,6 +24,7 @@ from haulwright.engine.outcome import (
     Skip,
     Snooze,
 )
+from haulwright.engine.payload import read_json
 from haulwright.engine.retry import Retry
 from haulwright.engine.transitions import State
 from haulwright.events import Event
@@ -136,7 +137,7 @@ def events_of(settlement: Settlement, worker: str) -> list[Event]:
     lease, step = settlement.lease, settlement.step
     if isinstance(step, Finish) and step.state is State.SUCCEEDED and lease.fence == 1:
         return []
-    event_fields = json.loads(lease.event_fields) if lease.event_fields else {}
+    event_fields = read_json(lease.event_fields, dict) or {}
     started = {"job_id": lease.id, "attempt": lease.attempts, "worker": worker, **event_fields}
     record = [_event(lease, worker, events.JOB_STARTED, started, at=lease.leased_at)]
     took = {} if settlement.seconds is None else {"duration_seconds": round(settlement.seconds, 6)}

@@ -229,6 +229,17 @@ class SourceState:
     asked_at: Instant
     """The time by which the last ask was answered."""
 
+    @property
+    def limits(self) -> SourceLimits:
+        """The figures that the gate goes by, as far as its row says them."""
+        return SourceLimits(
+            enabled=self.enabled,
+            burst=self.burst,
+            min_interval_us=self.interval_us,
+            concurrency=self.concurrency,
+            budget=self.budget,
+        )
+
     def closing(self, now: Instant) -> Closing | None:
         """The gate that keeps everybody out, the last to open first; None where the source takes requests."""
         midnight = (now // DAY_US + 1) * DAY_US

@@ -38,7 +38,7 @@ TRANSITIONS: dict[tuple[State, str], frozenset[State]] = {
 """From a state, by a verb, to one of these. A requeue leaves the dead letter dead and makes a new job."""
 
 
-def require(job_id: str, state: State, verb: str) -> None:
+def require(job_id: str, state: str, verb: str) -> None:
     """Refuse a verb that the table does not have for this state."""
     if (state, verb) not in TRANSITIONS:
         raise IllegalTransition(job_id, state, verb)

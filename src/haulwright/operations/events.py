@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from haulwright.errors import InvalidValue
 from haulwright.operations.access import Noun, allowed
-from haulwright.stores.paging import PAGE_LIMIT, Page, check_page, read_cursor
+from haulwright.stores.events import Place
+from haulwright.stores.paging import PAGE_LIMIT, Page, check_page, cursor_of, read_cursor
 
 if TYPE_CHECKING:
     from haulwright.events import Event
@@ -37,18 +38,35 @@ class EventOperations(Noun):
         last: int = 0,
         limit: int = PAGE_LIMIT,
     ) -> Page[Event]:
-        """The events after a cursor; without one the newest `last`. `next` is where to look next, and always there."""
-        tenant = self._tenant or tenant
-        if after is None:
-            return self._start(name, tenant, last)
-        place = read_cursor(after, int)[0]
-        events = self._store.events.since(place, tenant=tenant, name=name, limit=check_page(limit))
-        return Page(events, str(events[-1].seq) if events else after)
+        """The events after a cursor; without one from the newest `last` on. Each comes once, none is missed.
 
-    def _start(self, name: str | None, tenant: str | None, last: int) -> Page[Event]:
+        `next` is where to look next, and always there; the `seq` of an event is a cursor too. What comes after an event
+        that somebody has not committed yet waits for that commit.
+        """
+        tenant = self._tenant or tenant
+        place = self._start(name, tenant, last) if after is None else _place_of(after)
+        events, place = self._store.events.follow(place, tenant=tenant, name=name, limit=check_page(limit))
+        return Page(events, _cursor_of(place))
+
+    def _start(self, name: str | None, tenant: str | None, last: int) -> Place:
+        """Before the newest so many."""
         if not 0 <= last <= PAGE_LIMIT:
             raise InvalidValue("last", last, f"is not between 0 and {PAGE_LIMIT}")
         record = self._store.events
-        newest = [event.seq or 0 for event in record.latest(limit=1)] or [0]
-        events = record.latest(tenant=tenant, name=name, limit=last, before=newest[0] + 1) if last else []
-        return Page(events, str(newest[0]))
+        newest = record.newest()
+        events = record.latest(tenant=tenant, name=name, limit=last, before=newest + 1) if last else []
+        return Place((events[0].seq or 1) - 1 if events else newest)
+
+
+def _place_of(cursor: str) -> Place:
+    if cursor.isdecimal():
+        return Place(*read_cursor(cursor, int))
+    after, until, writers = read_cursor(cursor, int, int, str)
+    return Place(after, until, tuple(writers.split()))
+
+
+def _cursor_of(place: Place) -> str:
+    """A place as text: the number of the last event, and whom the next ones wait for, where they do."""
+    if place.until <= place.after:
+        return str(place.after)
+    return cursor_of(place.after, place.until, " ".join(place.writers))

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 
 from haulwright.clock import SECOND, host_now
 from haulwright.engine.durations import spell
+from haulwright.engine.outcome import REASON_UNREADABLE
 from haulwright.errors import HaulwrightError
+from haulwright.events import UNREADABLE
 from haulwright.operations.access import allowed
 from haulwright.operations.findings import Finding, examine, has_problem, ok, problem, warn
 from haulwright.operations.installation import look_at_app, look_at_database, look_at_python, look_at_settings
 from haulwright.operations.onlooker import Onlooker
 from haulwright.stores import migrations
 from haulwright.stores.listing import JobFilter
-from haulwright.stores.paging import PAGE_LIMIT
+from haulwright.stores.paging import PAGE_LIMIT, every_row
 
 if TYPE_CHECKING:
     from haulwright.settings import Settings
@@ -25,6 +27,9 @@ SKEW_SECONDS = 2.0
 """A host whose clock differs more from the database's shows times that mislead; no lease depends on it."""
 LATE_SECONDS = 300.0
 """A job that is due for longer says that there are not enough workers."""
+OPEN_TRANSACTION_SECONDS = 60.0
+"""A transaction that is open for longer keeps rows from being freed, and followers waiting where it wrote an event."""
+SHOWN_TRANSACTIONS = 5
 QUESTIONS = {
     "leases": (
         "every running job has its whole lease",
@@ -100,7 +105,12 @@ def _look_at_store(store: Store | None) -> list[Finding]:
         *examine("schema", lambda: _schema(store)),
     ]
     if not has_problem(finding for finding in findings if finding.check in {"database", "schema"}):
-        findings += [*examine("clock", lambda: _clock(store)), *examine("work", lambda: _work(store))]
+        findings += [
+            *examine("clock", lambda: _clock(store)),
+            *examine("transactions", lambda: _transactions(store)),
+            *examine("rows", lambda: _unreadable(store)),
+            *examine("work", lambda: _work(store)),
+        ]
     return findings
 
 
@@ -124,6 +134,38 @@ def _clock(store: Store) -> Iterator[Finding]:
     yield warn(
         "clock", sentence, "Leases are safe, for only its clock counts; set the host's clock right all the same."
     )
+
+
+def _transactions(store: Store) -> Iterator[Finding]:
+    transactions = store.integrity.open_transactions(OPEN_TRANSACTION_SECONDS, SHOWN_TRANSACTIONS)
+    if not transactions and store.database.dialect == "postgres":
+        yield ok("transactions", f"none is open for longer than {spell(OPEN_TRANSACTION_SECONDS)}")
+    for transaction in transactions:
+        sentence = f"{transaction.owner} has a transaction open for {spell(transaction.open_us // SECOND)}"
+        if transaction.wrote_events:
+            sentence += " in which it wrote events: whoever follows events waits for its end"
+        yield warn("transactions", sentence, "Commit or end it: rows that were removed since cannot be freed.")
+
+
+def _unreadable(store: Store) -> Iterator[Finding]:
+    """Rows that this version leaves alone; `unreadable` jobs are buried when they are claimed."""
+    way = "Upgrade Haulwright on this host, or mend the row; all others go on."
+    rows = store.unreadable_rows()
+    for row in rows:
+        yield problem("rows", f"the {row.noun} {row.name!r} cannot be read by this version: {row.why}", way)
+    broken = [event.seq for event in store.events.latest(limit=PAGE_LIMIT) if UNREADABLE in event.data]
+    if broken:
+        sentence = (
+            f"{len(broken)} of the newest {PAGE_LIMIT} events have data that cannot be read, the last is {broken[-1]}"
+        )
+        yield warn("rows", sentence, "They are shown with the text that stands in their row.")
+    counts = every_row(lambda after: store.listing.dead_counts(after=after))
+    dead = sum(row.count for row in counts if row.error_code == REASON_UNREADABLE)
+    if dead:
+        way = f"haulwright dead list --where error_code:{REASON_UNREADABLE}"
+        yield warn("rows", f"{dead} dead letters could not be read when they were to run", way)
+    if not rows and not broken and not dead:
+        yield ok("rows", "every schedule, source and worker can be read")
 
 
 def _work(store: Store) -> Iterator[Finding]:

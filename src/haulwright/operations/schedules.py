@@ -32,7 +32,12 @@ class ScheduleStatus:
     row: ScheduleRow | None
     """None where no worker has declared it yet."""
     next_slot: Instant | None
-    """When it is due next, by the clock alone."""
+    """When it is due next, by the clock alone; None where this version cannot read it."""
+
+    @property
+    def unreadable(self) -> str | None:
+        """What of its row this version cannot read."""
+        return None if self.row is None else self.row.unreadable
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +73,8 @@ class ScheduleOperations(Noun):
             spec, _ = self._app.schedules.get(name, (None, None))
             if spec is None or self._tenant not in {None, spec.tenant}:
                 raise
-            return ScheduleStatus(spec, None, next_slot(spec, self._store.now()))
-        return ScheduleStatus(row.spec, row, next_slot(row.spec, self._store.now()))
+            return _status(spec, None, self._store.now())
+        return _status(row.spec, row, self._store.now())
 
     @allowed("schedule.read")
     def slots(self, name: str, *, after: str | None = None, limit: int = 50) -> Page[Slot]:
@@ -83,7 +88,7 @@ class ScheduleOperations(Noun):
     def upcoming(self, name: str | None = None, *, count: int = 5) -> list[UpcomingSlot]:
         """The next so many slots of one schedule or of each, the first first. Nothing is opened."""
         check_page(count)
-        statuses = [self.get(name)] if name else self._all()
+        statuses = [_readable(self.get(name))] if name else [one for one in self._all() if not one.unreadable]
         now = self._store.now()
         slots = [
             UpcomingSlot(status.spec, slot) for status in statuses for slot in _next_slots(status.spec, now, count)
@@ -144,7 +149,7 @@ class ScheduleOperations(Noun):
         specs |= {row.spec.name: (row.spec, row) for row in rows.rows}
         names = sorted(specs)
         now = self._store.now()
-        statuses = [ScheduleStatus(*specs[name], next_slot(specs[name][0], now)) for name in names[:limit]]
+        statuses = [_status(*specs[name], now) for name in names[:limit]]
         return Page(statuses, names[limit - 1] if len(names) > limit or rows.next else None)
 
     def _all(self) -> Iterator[ScheduleStatus]:
@@ -158,7 +163,7 @@ class ScheduleOperations(Noun):
 
     def _batches(self, name: str, first: Instant, last: Instant, limit: int) -> list[list[Instant]]:
         """The slots of a range, a transaction's worth at a time."""
-        spec = self.get(name).spec
+        spec = _readable(self.get(name)).spec
         if first > last:
             raise InvalidValue("the range", f"{iso(first)} to {iso(last)}", "begins after its end")
         if last > self._store.now():
@@ -175,6 +180,18 @@ class ScheduleOperations(Noun):
                 )
             after = batch[-1]
         return batches
+
+
+def _status(spec: ScheduleSpec, row: ScheduleRow | None, now: Instant) -> ScheduleStatus:
+    unreadable = None if row is None else row.unreadable
+    return ScheduleStatus(spec, row, None if unreadable else next_slot(spec, now))
+
+
+def _readable(schedule: ScheduleStatus) -> ScheduleStatus:
+    """The same, or UnreadableRow."""
+    if schedule.row is not None:
+        schedule.row.require_readable()
+    return schedule
 
 
 def _next_slots(spec: ScheduleSpec, after: Instant, count: int) -> Iterator[Instant]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from haulwright import events
 from haulwright.clock import SECOND, Instant
 from haulwright.engine.job import Job
+from haulwright.engine.payload import read_json
 from haulwright.engine.transitions import State
 from haulwright.events import Event
 
@@ -20,7 +20,7 @@ def timeline(job: Job, stored: list[Event], *, first: bool = True, last: bool = 
 
 def _queued(job: Job) -> Event:
     """The first event of every job, with the facts that were known then: those of its arguments."""
-    arguments = json.loads(job.args)
+    arguments = read_json(job.args, dict) or {}
     event_fields = {name: arguments[name] for name in _event_fields(job) if name in arguments}
     data = {"job_id": job.id, "tenant_id": job.tenant, **event_fields}
     return Event(events.JOB_QUEUED, job.tenant, job.id, at=job.created_at, data=data)
@@ -55,7 +55,7 @@ def _starts_first(unordered: list[Event]) -> list[Event]:
 
 
 def _event_fields(job: Job) -> dict[str, Any]:
-    return dict(json.loads(job.event_fields)) if job.event_fields else {}
+    return read_json(job.event_fields, dict) or {}
 
 
 def _holder(job: Job) -> str | None:

@@ -10,7 +10,7 @@ import json
 import time
 from collections.abc import Awaitable, Iterable
 from contextvars import Token
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -21,6 +21,7 @@ from haulwright.client.event_fields import event_fields_of
 from haulwright.clock import SECOND
 from haulwright.engine.lease import gate_wait_us
 from haulwright.engine.outcome import (
+    REASON_UNREADABLE,
     REASON_UNSTORABLE,
     Bury,
     Cancel,
@@ -31,8 +32,8 @@ from haulwright.engine.outcome import (
     Snooze,
     outcome_of,
 )
-from haulwright.engine.payload import RESULT_LIMIT_BYTES, check
-from haulwright.errors import DatabaseUnavailable, InvalidPayload, LeaseLost, Permanent
+from haulwright.engine.payload import RESULT_LIMIT_BYTES, check, read_json
+from haulwright.errors import DatabaseUnavailable, InvalidPayload, LeaseLost, Permanent, UnreadableRow
 from haulwright.runtime.failure import failure_of, storable
 
 if TYPE_CHECKING:
@@ -49,6 +50,13 @@ Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 DATABASE_GATE = "database"
 """What a job waits for whose run could not reach the database."""
+
+
+class UnreadableJob(UnreadableRow):
+    """The row of a job that is to run cannot be read. It is buried: no run could ever begin."""
+
+    def __init__(self, job_id: str, why: str) -> None:
+        super().__init__("job", job_id, why)
 
 
 @dataclass(slots=True)
@@ -156,13 +164,27 @@ def _end(run: Run, observers: Observers, token: Token[Context | None]) -> None:
 def _prepare(run: Run) -> Arguments:
     """The arguments of the function; a run that was cancelled or lost while it waited for its turn does not begin."""
     run.context.check()
+    _require_readable(run.lease)
     try:
         arguments = run.task.signature.load(run.lease.args)
     except ValidationError as error:
+        if error.errors(include_url=False, include_input=False)[0]["type"] == "json_invalid":
+            raise UnreadableJob(run.lease.id, "its args are no JSON") from None
         path, why = problem_of(error)
         message = f"the stored arguments do not fit the task any more: {path}: {why}"
         raise Permanent(message) from None
     return ((run.context,) if run.task.signature.takes_context else ()), arguments
+
+
+def _require_readable(lease: Lease) -> None:
+    """What stands in the row beside the arguments is read by many, from headers to events: a run needs all of it."""
+    for name, text, kind in (
+        ("tags", lease.tags, list),
+        ("headers", lease.headers, dict),
+        ("event_fields", lease.event_fields, dict),
+    ):
+        if text is not None and text != "[]" and read_json(text, kind) is None:
+            raise UnreadableJob(lease.id, f"its {name} are no JSON {'list' if kind is list else 'object'}")
 
 
 def _perform(run: Run, arguments: Arguments) -> Any:
@@ -202,6 +224,8 @@ def _classify_error(run: Run, error: BaseException) -> None:
         run.outcome = Snooze(gate_wait_us(run.lease.deferrals) / SECOND, DATABASE_GATE)
         return
     outcome = outcome_of(error, failure_of(error))
+    if isinstance(error, UnreadableJob):
+        outcome = Bury(REASON_UNREADABLE, replace(failure_of(error), code=REASON_UNREADABLE))
     probed = run.context.signals.probed
     if probed is not None and isinstance(outcome, RetryLater):
         outcome = Snooze(*probed)  # whoever is sent to see whether a server is well again does not pay for the answer

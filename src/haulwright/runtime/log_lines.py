@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         LeaseReaped,
         LostThread,
         Pruned,
+        RowAside,
         RunEnded,
         RunLost,
         RunSettled,
@@ -140,6 +141,11 @@ class LogLines(Observer):
         message = "the database was put back to an earlier time: what was acknowledged since then is gone"
         facts = {"beats": event.beats, "remembered": event.remembered}
         _line(log, logging.CRITICAL, message, worker=event.worker, **facts)
+
+    def put_aside(self, event: RowAside, /) -> None:
+        """One line."""
+        message = f"a {event.noun} is put aside: this worker cannot read or use its row"
+        _line(log, logging.ERROR, message, worker=event.worker, name=event.name, reason=event.reason)
 
     def thread_lost(self, event: LostThread, /) -> None:
         """One line."""

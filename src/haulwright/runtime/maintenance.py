@@ -11,6 +11,7 @@ from haulwright.errors import DatabaseProblem
 from haulwright.runtime.backoff import Backoff
 from haulwright.runtime.identity import is_gone
 from haulwright.runtime.pruner import Pruner
+from haulwright.runtime.rows_aside import RowsAside
 
 if TYPE_CHECKING:
     from haulwright.engine.job import LeaseKey
@@ -24,6 +25,7 @@ T = TypeVar("T")
 
 SWEEP_LIMIT = 100
 LONGEST_WAIT_SECONDS = 5.0
+UNREADABLE_INTERVAL_SECONDS = 600.0
 SECOND_LOOK_SECONDS = 1.0
 """Between the two looks that must find a lease run out: while the database stood still nobody could renew."""
 
@@ -52,6 +54,8 @@ class Maintenance:
         self.sweep_interval = float(settings["stale_check_interval_seconds"])
         self._pruner = Pruner(store, settings)
         self._swept = float("-inf")
+        self._looked_for_unreadable = float("-inf")
+        self._aside = RowsAside(store, worker, observers)
         self._suspects: dict[LeaseKey, float] = {}
         """Leases that the last look found run out, and since when that is known, on the monotonic clock."""
 
@@ -93,17 +97,32 @@ class Maintenance:
         return reaped
 
     def open_slots(self) -> int:
-        """Give every due slot its disposition."""
+        """Give every due slot its disposition. A schedule of which that cannot be done is put aside for a while."""
         enqueued = 0
-        for name in self._store.schedules.due():
-            behind = True
-            while behind and not self._stop.is_set():
-                opened = self._store.schedules.open_due(name, f"worker:{self._worker.name}")
-                behind = opened.behind
-                enqueued += len(opened.jobs)
-                if opened.slots:
-                    self._observers.slots_opened(name, opened.slots, opened.jobs)
+        for name in self._store.schedules.due(aside=self._aside.names()):
+            try:
+                enqueued += self._open_slots_of(name)
+            except DatabaseProblem:
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever it is about this one, the others go on
+                self._aside.put("schedule", name, error)
         return enqueued
+
+    def _open_slots_of(self, name: str) -> int:
+        enqueued, behind = 0, True
+        while behind and not self._stop.is_set():
+            opened = self._store.schedules.open_due(name, f"worker:{self._worker.name}")
+            behind = opened.behind
+            enqueued += len(opened.jobs)
+            if opened.slots:
+                self._observers.slots_opened(name, opened.slots, opened.jobs)
+        return enqueued
+
+    def report_unreadable(self) -> None:
+        """Tell of the rows that this version cannot read, each once."""
+        for row in self._store.unreadable_rows():
+            self._aside.report(row)
+        self._looked_for_unreadable = time.monotonic()
 
     def _work(self) -> None:
         backoff = Backoff()
@@ -120,6 +139,8 @@ class Maintenance:
     def _round(self) -> None:
         if self._opens_slots:
             self.open_slots()
+        if time.monotonic() - self._looked_for_unreadable >= UNREADABLE_INTERVAL_SECONDS:
+            self.report_unreadable()
         if time.monotonic() - self._swept >= self._sweep_pause and self._may_reap():
             self.sweep(self._seen_before)
         removed = self._pruner.step()
@@ -138,7 +159,7 @@ class Maintenance:
 
     def _wait_seconds(self) -> float:
         """Until the next slot is due, or the next sweep."""
-        slot = self._store.schedules.next_due().seconds if self._opens_slots else None
+        slot = self._store.schedules.next_due(aside=self._aside.names()).seconds if self._opens_slots else None
         waits = [
             LONGEST_WAIT_SECONDS,
             self._sweep_pause,

@@ -196,6 +196,17 @@ class DatabasePutBack:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RowAside:
+    """A row that this worker cannot read or use, and therefore leaves alone: all others go on."""
+
+    worker: str
+    noun: str
+    """`schedule`, `source` or `worker`."""
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LostThread:
     """The thread of a run that did not return in time, and how many of its worker are held like this."""
 
@@ -289,6 +300,9 @@ class Observer:
 
     def database_put_back(self, event: DatabasePutBack, /) -> None:
         """The database was put back to an earlier time under this worker: what was acknowledged since then is gone."""
+
+    def put_aside(self, event: RowAside, /) -> None:
+        """A row cannot be read by this version, or its slots cannot be opened; told once by each worker."""
 
     def thread_lost(self, event: LostThread, /) -> None:
         """A run did not return: it is settled as timed out without its thread, which is held until it does, if ever."""

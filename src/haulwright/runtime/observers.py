@@ -25,6 +25,7 @@ from haulwright.runtime.observer import (
     Observer,
     Pruned,
     ReleaseReason,
+    RowAside,
     RunEnded,
     RunLost,
     RunOutcome,
@@ -191,6 +192,10 @@ class Observers:
     def database_put_back(self, beats: int, remembered: int) -> None:
         """The database is older than we remember it."""
         self._call("database_put_back", DatabasePutBack(worker=self.worker, beats=beats, remembered=remembered))
+
+    def put_aside(self, noun: str, name: str, reason: str) -> None:
+        """A row is left alone."""
+        self._call("put_aside", RowAside(worker=self.worker, noun=noun, name=name, reason=reason))
 
     def thread_lost(self, run: Run, lost_threads: int, concurrency: int) -> None:
         """A run is settled without its thread."""

@@ -36,6 +36,8 @@ class Begun:
     result: str | None = None
     dropped: bool = False
     """It happened, and its result was too large to keep."""
+    tries: int = 1
+    """How often it was begun: by this a run knows again what it looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +88,11 @@ class Effects:
             named = self._named(lease, key)
             recorded = self._recorded(connection, named, name)
             if recorded.state == "in_doubt":
+                # Held before it is decided: of two jobs that meet at a shared key, the second sees what the first did.
+                recorded = self._recorded(connection, named, name, "hold")
+            if recorded.state == "in_doubt":
                 mine = named | {"fence": lease.fence, "job_id": lease.id, "worker_id": lease.worker_id}
-                self._leave_to_others(connection, mine, name)
+                self._leave_to_others(connection, mine)
                 connection.run(self._book["begin_again"], mine)
             return recorded
 
@@ -109,10 +114,19 @@ class Effects:
 
         self.under(lease, "effect", work)
 
-    def forget(self, lease: Lease, key: str) -> None:
-        """Give up a recorded result whose artefact is gone: the effect is begun anew under the same key."""
-        params = self._named(lease, key) | {"fence": lease.fence, "job_id": lease.id, "worker_id": lease.worker_id}
-        self.under(lease, "effect", lambda connection: connection.run(self._book["forget"], params))
+    def forget(self, lease: Lease, key: str, recorded: Begun) -> None:
+        """Give up a recorded result whose artefact is gone: the effect is begun anew under the same key.
+
+        Where another run was faster, this one comes back for its result.
+        """
+        mine = self._named(lease, key) | {"fence": lease.fence, "job_id": lease.id, "worker_id": lease.worker_id}
+
+        def work(connection: Connection) -> None:
+            if not connection.run(self._book["forget"], mine | {"tries": recorded.tries}):
+                self._leave_to_others(connection, mine)
+                raise _patience(key, "another run made this effect anew")
+
+        self.under(lease, "effect", work)
 
     def commit_on(
         self, connection: Connection, lease: Lease, key: str, name: str, act: Callable[[Connection], str]
@@ -249,12 +263,12 @@ class Effects:
         intent = self._named(lease, key) | owner | {"name": name, "kind": kind, "now": self._db.clock.now()}
         return bool(connection.run(self._book["begin"], intent))
 
-    def _leave_to_others(self, connection: Connection, mine: dict[str, Any], name: str) -> None:
+    def _leave_to_others(self, connection: Connection, mine: dict[str, Any]) -> None:
         """A key given by the task may be shared: while another job's run is at it, there is no doubt, only patience."""
         other = first(connection.run(self._book["in_hand"], mine))
         if other is not None:
-            message = f"job {other[0]} is at the effect {name!r} under this key"
-            raise Throttled(message, after=IN_HAND_SECONDS, gate=f"effect:{mine['key'][:16]}")
+            job_id, name = other
+            raise _patience(mine["key"], f"job {job_id} is at the effect {name!r} under this key")
 
     def _settle_on(self, connection: Connection, lease: Lease, key: str, result: str) -> None:
         named = self._named(lease, key)
@@ -266,20 +280,20 @@ class Effects:
     def _named(self, lease: Lease, key: str) -> dict[str, Any]:
         return {"tenant": lease.tenant, "key": key}
 
-    def _recorded(self, connection: Connection, named: dict[str, Any], name: str) -> Begun:
-        row = connection.run(self._book["find"], named)[0]
+    def _recorded(self, connection: Connection, named: dict[str, Any], name: str, entry: str = "find") -> Begun:
+        row = connection.run(self._book[entry], named)[0]
         if row[0] != name:
             raise EffectMismatch(named["key"], row[0], name)
         return self._begun(connection, named, row)
 
     def _begun(self, connection: Connection, named: dict[str, Any], row: Row) -> Begun:
-        _, _, state, _, result, stored, _, _ = row
+        _, _, state, _, result, stored, tries, _ = row
         if state == "intent":
-            return Begun("in_doubt")
+            return Begun("in_doubt", tries=tries)
         if stored == "blob":
             ((body,),) = connection.run(self._book["get_blob"], named)
             result = zlib.decompress(body).decode()
-        return Begun(state, result, dropped=stored == "dropped")
+        return Begun(state, result, dropped=stored == "dropped", tries=tries)
 
     def _keep(self, connection: Connection, named: dict[str, Any], result: str) -> dict[str, Any]:
         """Where a result is kept: in the row, compressed beside it, or nowhere."""
@@ -290,6 +304,10 @@ class Effects:
             return {"result": None, "stored": "dropped"}
         connection.run(self._book["put_blob"], named | {"body": zlib.compress(result.encode())})
         return {"result": None, "stored": "blob"}
+
+
+def _patience(key: str, message: str) -> Throttled:
+    return Throttled(message, after=IN_HAND_SECONDS, gate=f"effect:{key[:16]}")
 
 
 def _stage_of(row: Row | None) -> str | None:

@@ -4,16 +4,43 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from haulwright.clock import SECOND
 from haulwright.engine.ids import is_id
-from haulwright.events import Event
+from haulwright.engine.payload import clip, read_json
+from haulwright.errors import InvalidValue
+from haulwright.events import UNREADABLE, Event
 from haulwright.stores.books import book
 from haulwright.stores.connection import Connection, Database, Row, as_columns
 
 TIMELINE_LIMIT = 1000
+UNREADABLE_LIMIT_BYTES = 500
 _END = 2**63 - 1
+_PREPARED = "-1/"
+"""How the name of a transaction begins that was prepared before the server started; it had another one then."""
+
+
+class Place(NamedTuple):
+    """How far a follower has come in the order of events.
+
+    A number is given when an event is written, and others see it when its transaction commits: a smaller one may still
+    be under way. So a follower notes what was written when it looked and who was writing then, and shows that when they
+    have all ended.
+    """
+
+    after: int
+    """Every event up to here was shown."""
+    until: int = 0
+    """Up to here it was written when the writers were looked at."""
+    writers: tuple[str, ...] = ()
+    """The transactions that were writing then, of those that may not have ended yet."""
+
+    def still_writing(self, writers: Sequence[str]) -> tuple[str, ...]:
+        """The transactions that this place waits for, of those that are writing now."""
+        if not self.writers:
+            return ()
+        return tuple(writer for writer in writers if writer in self.writers or writer.startswith(_PREPARED))
 
 
 class Events:
@@ -47,9 +74,37 @@ class Events:
         """The written events of one job after a place in the order of commits."""
         return self._read("of_job", {"id": job_id, "after": after, "limit": limit}) if is_id(job_id) else []
 
-    def since(self, after: int, *, tenant: str | None = None, name: str | None = None, limit: int = 100) -> list[Event]:
-        """Events after a place in the order of commits."""
-        return self._read("since", {"after": after, "tenant": tenant, "name": name, "limit": limit})
+    def newest(self) -> int:
+        """The place behind everything that was written so far, whoever has yet to commit it."""
+        return self._db.read(self._written)
+
+    def follow(
+        self, place: Place, *, tenant: str | None = None, name: str | None = None, limit: int = 100
+    ) -> tuple[list[Event], Place]:
+        """The events after a place before which none can appear any more, and the place to follow from next.
+
+        Each is shown once, in the order of their numbers, and the events of one job in the order of its commits: what
+        writes them holds the job first.
+        """
+
+        def work(connection: Connection) -> tuple[list[Event], Place]:
+            written = self._written(connection)
+            if max(place.after, place.until) > written:
+                raise _beyond(place, written)
+            if place.after == written:
+                return [], place
+            # Asked second: whoever was given a number up to `written` is among them, or has ended for all to see.
+            writers = self._writers(connection)
+            if waiting := place.still_writing(writers):
+                return [], place._replace(writers=waiting)
+            until = place.until if writers else written
+            params = {"after": place.after, "until": until, "tenant": tenant, "name": name, "limit": limit}
+            events = [_event(row) for row in connection.run(self._book["between"], params)]
+            if len(events) == limit:
+                return events, Place(events[-1].seq or 0, until)
+            return events, Place(max(place.after, until), written, writers)
+
+        return self._db.read(work)
 
     def latest(
         self, *, tenant: str | None = None, name: str | None = None, limit: int = 100, before: int = _END
@@ -73,12 +128,26 @@ class Events:
         rows = self._db.read(lambda connection: connection.run(self._book[entry], params))
         return [_event(row) for row in rows]
 
+    def _written(self, connection: Connection) -> int:
+        return int(connection.run(self._book["written"], {})[0][0])
+
+    def _writers(self, connection: Connection) -> tuple[str, ...]:
+        return tuple(writer for (writer,) in connection.run(self._book["writers"], {}))
+
 
 def as_text(data: Mapping[str, Any]) -> str:
     """What an event says, as it is written."""
     return json.dumps(data, sort_keys=True)
 
 
+def _beyond(place: Place, written: int) -> InvalidValue:
+    """A place that this database never gave: events that it writes from now on would be taken for shown."""
+    why = f"is beyond the newest event of this database, {written}: it belongs to another one, or to a later state"
+    return InvalidValue("after", max(place.after, place.until), why, hint="Begin anew without it, or with 0.")
+
+
 def _event(row: Row) -> Event:
     name, tenant, job_id, attempt, fence, worker, actor, at, data, seq = row
-    return Event(name, tenant, job_id, attempt, fence, worker, actor, at, json.loads(data), seq)
+    fields = read_json(data, dict)
+    shown = {UNREADABLE: clip(str(data), UNREADABLE_LIMIT_BYTES)} if fields is None else fields
+    return Event(name, tenant, job_id, attempt, fence, worker, actor, at, shown, seq)

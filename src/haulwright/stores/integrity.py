@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
+from haulwright.clock import SECOND
 from haulwright.stores.books import book
-from haulwright.stores.connection import Database, Row
+from haulwright.stores.connection import Database, Params, Row
 
 COUNTED: Final = ("leases", "twice", "permits", "slots", "blobs")
 """The entries of the book that count rows which must not be."""
+
+
+class OpenTransaction(NamedTuple):
+    """A transaction that somebody began and has not ended."""
+
+    owner: str
+    open_us: int
+    wrote_events: bool
 
 
 class Integrity:
@@ -31,5 +40,10 @@ class Integrity:
         """How many rows contradict others, question by question."""
         return {name: int(self._answers(name)[0][0]) for name in COUNTED}
 
-    def _answers(self, name: str) -> list[Row]:
-        return self._db.read(lambda connection: connection.run(self._book[name], {}))
+    def open_transactions(self, age_seconds: float, limit: int) -> list[OpenTransaction]:
+        """Transactions that are open for longer than an age, the oldest first; a file does not tell of any."""
+        params = {"age_us": round(age_seconds * SECOND), "limit": limit, "now": self._db.clock.now()}
+        return [OpenTransaction._make(row) for row in self._answers("open_transactions", params)]
+
+    def _answers(self, name: str, params: Params | None = None) -> list[Row]:
+        return self._db.read(lambda connection: connection.run(self._book[name], params or {}))

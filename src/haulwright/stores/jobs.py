@@ -87,7 +87,7 @@ class Jobs:
                 self._refuse_finished(connection, job_id, tenant, "cancel")
                 raise NotFound("job", job_id)
             _, fence, state, owner, _ = row
-            require(job_id, State(state), "cancel")
+            require(job_id, state, "cancel")
             if state == State.QUEUED:
                 end = LeaseKey(job_id, fence, None), Finish(State.CANCELLED, reason)
                 self._settlements.finish(connection, [end], was=State.QUEUED)
@@ -273,12 +273,12 @@ class Jobs:
         named = {"id": job_id, "tenant": tenant}
         active = first(connection.run(self._book["lock_any"], named))  # before history: a job only moves that way
         if active is not None:
-            require(job_id, State(active[2]), "requeue")
+            require(job_id, active[2], "requeue")
         row = first(connection.run(self._book["dead_letter"], named))
         if row is None:
             raise NotFound("job", job_id)
         letter = DeadLetter(*row)
-        require(job_id, State(letter.state), "requeue")
+        require(job_id, letter.state, "requeue")
         if letter.requeued_to is not None:
             raise AlreadyRequeued(job_id, letter.requeued_to)
         successor = letter.successor(how)
@@ -308,7 +308,7 @@ class Jobs:
     def _refuse_finished(self, connection: Connection, job_id: str, tenant: str | None, verb: str) -> None:
         row = first(connection.run(self._book["dead_letter"], {"id": job_id, "tenant": tenant}))
         if row is not None:
-            require(job_id, State(DeadLetter(*row).state), verb)
+            require(job_id, DeadLetter(*row).state, verb)
 
 
 def _require_id(job_id: str) -> None:

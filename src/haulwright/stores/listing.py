@@ -30,6 +30,7 @@ _ABSENT = {
     "haulwright_jobs": {"reason": "text", "requeued_to": "uuid", "result": "text", "finished_at": "bigint"},
     "haulwright_history": {"waiting_on": "text", "lease_expires_at": "bigint", "cancel_reason": "text"},
 }
+_STATES = {str(state): state for state in State}
 _OPTIONAL = ("reason", "waiting_on", "requeued_to", "lease_expires_at", "cancel_reason", "result", "finished_at")
 
 
@@ -235,15 +236,16 @@ _COMPARED = {
 """The columns that a condition may name. Nothing else gets into a statement."""
 _ARGUMENT = {
     "sqlite": (
-        "case json_type(j.args, ?) when 'true' then 'true' when 'false' then 'false' when 'null' then 'null' "
-        "when 'object' then null when 'array' then null else cast(json_extract(j.args, ?) as text) end"
+        "case when json_valid(j.args) then case json_type(j.args, ?) when 'true' then 'true' "
+        "when 'false' then 'false' when 'null' then 'null' "
+        "when 'object' then null when 'array' then null else cast(json_extract(j.args, ?) as text) end end"
     ),
     "postgres": (
-        "case json_typeof(j.args::json #> %s::text[]) when 'null' then 'null' when 'object' then null "
-        "when 'array' then null else j.args::json #>> %s::text[] end"
+        "case json_typeof(haulwright_json(j.args) #> %s::text[]) when 'null' then 'null' when 'object' then null "
+        "when 'array' then null else haulwright_json(j.args) #>> %s::text[] end"
     ),
 }
-"""The text of an argument by its path, which stands in it twice; null for what is no single value."""
+"""The text of an argument by its path, which stands in it twice; null for what is no single value, or no JSON."""
 
 
 def _test(condition: Condition, table: str, dialect: str, mark: str) -> tuple[str, list[Any]]:
@@ -312,5 +314,6 @@ def _columns(table: str, dialect: str) -> str:
 
 def _job(row: Sequence[Any]) -> Job:
     values = dict(zip((field.name for field in fields(Job)), row, strict=True))
-    values["state"] = State(values["state"])
+    # A word that this version does not know is shown as it stands: it is none of the states, and no verb applies to it.
+    values["state"] = _STATES.get(values["state"], values["state"])
     return Job(**values)

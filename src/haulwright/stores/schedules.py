@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import NamedTuple, TypeVar
 
@@ -10,7 +10,7 @@ from haulwright import events
 from haulwright.clock import SECOND, Instant
 from haulwright.engine.job import NewJob
 from haulwright.engine.schedule import Disposition, Opening, ScheduleSpec, next_slot
-from haulwright.errors import NotFound, SlotTaken
+from haulwright.errors import NotFound, SlotTaken, UnreadableRow
 from haulwright.events import Event, given_reason
 from haulwright.stores.books import book
 from haulwright.stores.clock import DatabaseClock
@@ -59,7 +59,8 @@ class Schedules:
             schedule = self._find(connection, spec.name, None)
             since = now if schedule is None else schedule.opened_until
             if schedule is not None and (schedule.spec.cron, schedule.spec.tz) != (spec.cron, spec.tz):
-                if self._slots.open_due(connection, schedule, now, SYSTEM).behind:
+                # Which slots times owe that cannot be read, nobody can say: what the code says now counts from now on.
+                if not schedule.unreadable and self._slots.open_due(connection, schedule, now, SYSTEM).behind:
                     return None
                 since = now
             params = columns_of(spec, template) | {"opened_until": since, "next_at": next_slot(spec, since), "now": now}
@@ -71,14 +72,14 @@ class Schedules:
 
         return self._in_steps(work)
 
-    def due(self, limit: int = 100) -> list[str]:
-        """The schedules that owe a slot now."""
-        params = {"limit": limit, "now": self._db.clock.now()}
+    def due(self, limit: int = 100, *, aside: Collection[str] = ()) -> list[str]:
+        """The schedules that owe a slot now, without those that were put aside."""
+        params = {"limit": limit, "aside": list(aside), "now": self._db.clock.now()}
         return [name for (name,) in self._db.read(lambda connection: connection.run(self._book["due"], params))]
 
-    def next_due(self) -> NextDue:
-        """When the next slot of any schedule is due."""
-        params = {"now": self._db.clock.now()}
+    def next_due(self, *, aside: Collection[str] = ()) -> NextDue:
+        """When the next slot of any schedule is due that was not put aside."""
+        params = {"aside": list(aside), "now": self._db.clock.now()}
         rows = self._db.read(lambda connection: connection.run(self._book["next_due"], params))
         return NextDue._make(rows[0])
 
@@ -86,7 +87,7 @@ class Schedules:
         """Give every due slot of a schedule its disposition, as many as fit into one transaction."""
 
         def work(connection: Connection) -> Opened:
-            schedule = self._held(connection, name, None)
+            schedule = self._held(connection, name, None).require_readable()
             return self._slots.open_due(connection, schedule, self._clock.now_on(connection), actor)
 
         return self._db.transact(work)
@@ -97,7 +98,7 @@ class Schedules:
         """Open one slot by hand and return its job. A taken slot is refused, naming its job."""
 
         def work(connection: Connection) -> str:
-            schedule = self._held(connection, name, tenant)
+            schedule = self._held(connection, name, tenant).require_readable()
             slot = self._clock.now_on(connection) if scheduled_for is None else scheduled_for
             opening = Opening(slot, Disposition.MANUAL)
             job = self._slots.open(connection, schedule, opening, actor, run_at=None, reason=reason)
@@ -114,7 +115,7 @@ class Schedules:
         """Open the slots of a past range that have no disposition, each with its job; taken ones are left alone."""
 
         def work(connection: Connection, after: Instant) -> tuple[list[Slot], Instant | None]:
-            schedule = self._held(connection, name, tenant)
+            schedule = self._held(connection, name, tenant).require_readable()
             now = self._clock.now_on(connection)
             return self._slots.fill(connection, schedule, (after, last_us), now, actor, reason=reason)
 
@@ -135,7 +136,7 @@ class Schedules:
         """Fire again, from now on. The slots of the pause are recorded as skipped before it ends."""
 
         def work(connection: Connection) -> bool | None:
-            schedule = self._held(connection, name, tenant)
+            schedule = self._held(connection, name, tenant).require_readable()
             if self._slots.open_due(connection, schedule, self._clock.now_on(connection), actor).behind:
                 return None
             return self._switch(connection, "resume", schedule, actor, reason)
@@ -158,6 +159,11 @@ class Schedules:
         """Forget slots that were opened before an age ago and whose job is finished."""
         params = {"age_us": round(age_seconds * SECOND), "limit": limit, "now": self._db.clock.now()}
         return len(self._db.transact(lambda connection: connection.run(self._book["prune"], params)))
+
+    def unreadable(self) -> list[UnreadableRow]:
+        """The schedules that this version cannot read."""
+        rows = [(row.spec.name, row.unreadable) for row in self.list()]
+        return [UnreadableRow("schedule", name, why) for name, why in rows if why is not None]
 
     def list(self, tenant: str | None = None) -> list[ScheduleRow]:
         """All schedules, by name."""

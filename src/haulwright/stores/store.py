@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from haulwright.clock import Clock, Instant
+from haulwright.errors import UnreadableRow
 from haulwright.stores import migrations
 from haulwright.stores.cache import ResponseCache
 from haulwright.stores.clock import DatabaseClock
@@ -74,6 +75,10 @@ class Store:
     def migrate(self) -> int:
         """Bring the engine's schema up to date."""
         return migrations.migrate(self.database)
+
+    def unreadable_rows(self) -> list[UnreadableRow]:
+        """The schedules, sources and live workers that this version cannot read, and therefore leaves alone."""
+        return [*self.schedules.unreadable(), *self.sources.unreadable(), *self.workers.unreadable()]
 
     def now(self) -> Instant:
         """The time by which this store decides."""

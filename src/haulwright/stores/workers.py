@@ -10,6 +10,8 @@ from haulwright import events
 from haulwright.clock import SECOND, Instant
 from haulwright.engine.ids import is_id
 from haulwright.engine.job import DEFAULT_TENANT
+from haulwright.engine.payload import read_json
+from haulwright.errors import UnreadableRow
 from haulwright.events import Event
 from haulwright.stores.books import book
 from haulwright.stores.connection import Connection, Database, Row, first
@@ -55,6 +57,8 @@ class WorkerRow:
     started_at: Instant
     seen_at: Instant
     stopped_at: Instant | None
+    unreadable: str | None = None
+    """What of its row this version cannot read."""
 
 
 class Workers:
@@ -132,6 +136,11 @@ class Workers:
 
         self._db.transact(work)
 
+    def unreadable(self) -> list[UnreadableRow]:
+        """The live workers whose row this version cannot read."""
+        rows = [(row.name, row.unreadable) for row in self.list()]
+        return [UnreadableRow("worker", name, why) for name, why in rows if why is not None]
+
     def list(self, *, within_seconds: float = LIVE_SECONDS, everyone: bool = False) -> list[WorkerRow]:
         """The workers seen lately, or all that are remembered: every one of them, the last started first."""
         return [*every_row(lambda after: self._page(within_seconds, everyone, after, PAGE_LIMIT))]
@@ -161,5 +170,7 @@ class Workers:
 
 def _worker(row: Row) -> WorkerRow:
     values = list(row)
-    values[7:9] = map(json.loads, values[7:9])
+    lists = [read_json(text, list) for text in values[7:9]]
+    values[7:9] = [names or [] for names in lists]
+    values.append("its queues or tasks are no list" if None in lists else None)
     return WorkerRow(*values)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from haulwright.operations.times import iso
 from haulwright.operations.views.columns import Column
+from haulwright.operations.views.json_text import json_value
 
 if TYPE_CHECKING:
     from haulwright.operations.effects import ResolvedEffect
@@ -75,7 +75,7 @@ def effect_view(effect: EffectRow) -> EffectView:
         "started_at": iso(effect.started_at),
         "settled_at": iso(effect.settled_at),
         "stored": effect.stored,
-        "result": None if effect.result is None else json.loads(effect.result),
+        "result": json_value(effect.result),
     }
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
+from haulwright.engine.headers import parse_headers
+from haulwright.engine.payload import read_json
 from haulwright.engine.transitions import State
 from haulwright.operations.times import iso
 from haulwright.operations.views.columns import Column
 from haulwright.operations.views.effects import EffectView, effect_view
 from haulwright.operations.views.events import EventView, event_view
+from haulwright.operations.views.json_text import json_value
 
 if TYPE_CHECKING:
     from haulwright.engine.job import Enqueued, Job
@@ -131,7 +133,7 @@ def job_view(job: Job) -> JobView:
         "state": str(job.state),
         "reason": job.reason,
         "priority": job.priority,
-        "args": _parsed(job.args),
+        "args": json_value(job.args),
         "attempts": job.attempts,
         "max_attempts": job.max_attempts,
         "deferrals": job.deferrals,
@@ -142,11 +144,11 @@ def job_view(job: Job) -> JobView:
         "waiting_on": job.waiting_on,
         "unique_key": job.unique_key,
         "correlation_id": job.correlation_id,
-        "tags": _parsed(job.tags),
-        "headers": _parsed(job.headers) or {},
+        "tags": read_json(job.tags, list) or [],
+        "headers": parse_headers(job.headers),
         "requeued_from": job.requeued_from,
         "stage": job.stage,
-        "progress": _parsed(job.progress),
+        "progress": json_value(job.progress),
         "run_at": iso(job.run_at),
         "deadline_at": iso(job.deadline_at),
         "lease_owner": holder(job),
@@ -158,7 +160,7 @@ def job_view(job: Job) -> JobView:
         "started_at": iso(job.started_at),
         "finished_at": iso(job.finished_at),
         "error": error_view(job),
-        "result": _parsed(job.result),
+        "result": json_value(job.result),
     }
 
 
@@ -240,7 +242,3 @@ JOB_COLUMNS: Final[tuple[Column[Job], ...]] = (
     Column("heartbeat", lambda job: job.heartbeat_at, moment=True, optional=1),
     Column("error", _short_error),
 )
-
-
-def _parsed(text: str | None) -> Any:
-    return None if text is None else json.loads(text)

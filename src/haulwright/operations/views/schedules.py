@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, TypedDict
@@ -11,6 +10,7 @@ from zoneinfo import ZoneInfo
 from haulwright.clock import SECOND
 from haulwright.operations.times import iso
 from haulwright.operations.views.columns import Column
+from haulwright.operations.views.json_text import json_value
 from haulwright.stores.slots import utc_text
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class ScheduleView(TypedDict):
     paused_by: str | None
     opened_until: str | None
     next_at: str | None
+    unreadable: str | None
 
 
 class SlotView(TypedDict):
@@ -117,13 +118,14 @@ def schedule_view(schedule: ScheduleStatus) -> ScheduleView:
         "overlap": spec.overlap,
         "max_runtime_seconds": spec.max_runtime_seconds,
         "attempts": spec.attempts,
-        "args": json.loads(spec.args),
+        "args": json_value(spec.args),
         "declared": row is not None,
         "revision": row.revision if row else None,
         "paused_at": iso(row.paused_at) if row else None,
         "paused_by": row.paused_by if row else None,
         "opened_until": iso(row.opened_until) if row else None,
         "next_at": iso(row.next_at) if row else None,
+        "unreadable": schedule.unreadable,
     }
 
 
@@ -181,6 +183,8 @@ def backfill_view(slots: Iterable[Slot]) -> BackfillView:
 def _status(schedule: ScheduleStatus) -> str:
     if schedule.row is None:
         return "not declared yet: start a worker"
+    if schedule.unreadable:
+        return f"cannot be read by this version: {schedule.unreadable}"
     return f"paused by {schedule.row.paused_by}" if schedule.row.paused_at else "on"
 
 

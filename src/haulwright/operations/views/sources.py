@@ -52,6 +52,7 @@ class SourceView(TypedDict):
     last_failure_at: str | None
     overridden: dict[str, Any]
     overridden_by: str | None
+    unreadable: str | None
     last_hour: TrafficView
 
 
@@ -99,6 +100,7 @@ def source_view(source: SourceStatus) -> SourceView:
         "last_failure_at": iso(row.last_failure_at),
         "overridden": row.overridden,
         "overridden_by": row.overridden_by,
+        "unreadable": row.unreadable,
         "last_hour": _traffic_view(source.traffic),
     }
 
@@ -128,6 +130,8 @@ def _traffic_view(traffic: Traffic | None) -> TrafficView:
 
 def _gate(source: SourceStatus) -> str:
     closing = source.row.closing
+    if source.row.unreadable:
+        return f"cannot be read by this version: {source.row.unreadable}"
     return "open" if closing is None else f"{closing.gate} {closing.words(source.row.standing.asked_at)}"
 
 

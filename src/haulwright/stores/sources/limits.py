@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from haulwright import events
 from haulwright.clock import SECOND, Instant
 from haulwright.engine.job import DEFAULT_TENANT
 from haulwright.engine.source import FOREVER, Closing, SourceLimits, SourceState
-from haulwright.errors import NotFound
+from haulwright.errors import NotFound, UnreadableRow
 from haulwright.events import Event, given_reason
 from haulwright.stores.books import book
 from haulwright.stores.connection import Connection, Database, Row, first
 from haulwright.stores.events import Events
-from haulwright.stores.paging import Page, check_page, page_of
+from haulwright.stores.paging import PAGE_LIMIT, Page, check_page, every_row, page_of
 from haulwright.stores.sources.waiters import SourceWaiters
+from haulwright.stores.stored_fields import fields_of
+
+_FIGURES = tuple(field.name for field in fields(SourceLimits))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,8 @@ class SourceRow:
     breaker_since: Instant | None
     created_at: Instant
     updated_at: Instant
+    unreadable: str | None = None
+    """What of its row this version cannot read; then the figures are those that its gate goes by."""
 
     @property
     def closing(self) -> Closing | None:
@@ -75,7 +80,10 @@ class Sources:
 
         def work(connection: Connection) -> bool:
             row = first(connection.run(self._book["hold"], self._named(key)))
-            overrides = json.loads(row[1]) if row is not None and row[1] else {}
+            try:
+                overrides = {} if row is None else _overrides(row[1])
+            except ValueError:
+                return False  # what a person said cannot be read here, so it stays in force as it is
             params = {
                 **self._named(key),
                 "declared": _written(figures),
@@ -97,8 +105,11 @@ class Sources:
 
         def work(connection: Connection) -> None:
             declared, before, _, _ = self._hold(connection, key)
-            merged = None if changes is None else {**(json.loads(before) if before else {}), **changes}
-            figures = SourceLimits(**json.loads(declared)).changed(merged or {})
+            try:
+                merged = None if changes is None else {**_overrides(before), **changes}
+                figures = _declared(declared).changed(merged or {})
+            except ValueError as error:
+                raise UnreadableRow("source", key, str(error)) from None
             written = json.dumps(merged, sort_keys=True) if merged else None
             params = {**self._named(key), "overridden": written, "actor": actor if merged else None}
             connection.run(self._book["override"], params | _in_force(figures))
@@ -150,6 +161,16 @@ class Sources:
         """The sources by name, a page at a time; `after` is a name."""
         return page_of(self._read(None, after, check_page(limit) + 1), limit, lambda row: row.key)
 
+    def unreadable(self) -> list[UnreadableRow]:
+        """The sources that this version cannot read."""
+
+        def read(after: str | None) -> Page[UnreadableRow | None]:
+            params = {"key": None, "after": after, "limit": PAGE_LIMIT}
+            rows = self._db.read(lambda connection: connection.run(self._book["list"], params))
+            return Page([_trouble(row) for row in rows], rows[-1][0] if len(rows) == PAGE_LIMIT else None)
+
+        return [row for row in every_row(read) if row is not None]
+
     def standing(self, key: str) -> SourceState | None:
         """How a source stands at this moment; None where there is none of that name."""
         row = self._db.read(lambda connection: first(connection.run(self._book["standing"], self._named(key))))
@@ -193,14 +214,35 @@ class Sources:
         )
 
 
+def _declared(text: str) -> SourceLimits:
+    return SourceLimits(**fields_of("what the code declared", text, _FIGURES))
+
+
+def _overrides(text: str | None) -> dict[str, Any]:
+    return fields_of("what a person changed", text, _FIGURES) if text else {}
+
+
+def _trouble(row: Row) -> UnreadableRow | None:
+    key, declared, overridden, *_ = row
+    try:
+        _declared(declared), _overrides(overridden)
+    except ValueError as error:
+        return UnreadableRow("source", key, str(error))
+    return None
+
+
 def _source(row: Row, standing: Row) -> SourceRow:
     key, declared, overridden, by, *rest = row
-    overrides = json.loads(overridden) if overridden else {}
-    code = SourceLimits(**json.loads(declared))
+    state, unreadable = SourceState(*standing), None
+    overrides: dict[str, Any] = {}
+    try:
+        overrides, code = _overrides(overridden), _declared(declared)
+    except ValueError as error:
+        unreadable, code = str(error), state.limits
     paused_at, paused_by, reason, streak, succeeded, failed, credential, since, created, updated = rest
     return SourceRow(
-        key, code.changed(overrides), code, overrides, by, SourceState(*standing), paused_at, paused_by, reason, streak,
-        succeeded, failed, credential is not None, since, created, updated,
+        key, code.changed(overrides), code, overrides, by, state, paused_at, paused_by, reason, streak,
+        succeeded, failed, credential is not None, since, created, updated, unreadable,
     )  # fmt: skip
 
 

@@ -2,6 +2,11 @@
 select name, kind, state, fence, result, stored, tries, job_id from haulwright_effects
 where tenant = :tenant and key = :key;
 
+-- name: hold
+-- The same, held for the rest of the transaction.
+select name, kind, state, fence, result, stored, tries, job_id from haulwright_effects
+where tenant = :tenant and key = :key for update;
+
 -- name: begin
 -- The intent, before the effect. Nothing comes back where one is there already.
 insert into haulwright_effects (tenant, key, job_key, job_id, name, kind, state, fence, worker_id, started_at)
@@ -11,7 +16,7 @@ returning key;
 
 -- name: in_hand
 -- The other job whose run is at this effect now, if there is one.
-select j.id from haulwright_effects e join haulwright_jobs j
+select j.id, e.name from haulwright_effects e join haulwright_jobs j
     on j.id = e.job_id and j.fence = e.fence and j.worker_id = e.worker_id
 where e.tenant = :tenant and e.key = :key and j.state || '' = 'running' and j.id <> :job_id::uuid;
 
@@ -44,10 +49,12 @@ delete from haulwright_effects where tenant = :tenant and key = :key and state =
 returning job_id, name;
 
 -- name: forget
--- A recorded result whose artefact is gone: the effect may happen again, under the same key.
+-- A recorded result whose artefact is gone: the effect may happen again, under the same key. Nothing comes back where the
+-- result is not the one that was looked at.
 update haulwright_effects
-set state = 'intent', fence = :fence, worker_id = :worker_id::uuid, job_id = :job_id::uuid, result = null, stored = 'inline', settled_at = null
-where tenant = :tenant and key = :key and state = 'done'
+set state = 'intent', fence = :fence, worker_id = :worker_id::uuid, job_id = :job_id::uuid, tries = tries + 1, result = null,
+    stored = 'inline', settled_at = null
+where tenant = :tenant and key = :key and state = 'done' and tries = :tries
 returning key;
 
 -- name: of_job

@@ -10,9 +10,20 @@ from unnest(:at::bigint[], :tenant::text[], :name::text[], :job_id::uuid[], :att
 select name, tenant, job_id, attempt, fence, worker, actor, at, data, seq from haulwright_events
 where job_id = :id::uuid and seq > :after order by seq limit :limit;
 
--- name: since
+-- name: written
+-- The last number that was given to an event, be its transaction committed or not.
+select case when is_called then last_value else 0 end from haulwright_events_seq_seq;
+
+-- name: writers
+-- The transactions that write events now. The lock is taken before the first number is given and let go after the commit
+-- is visible, so whoever is not here has either ended or will be given later numbers.
+select distinct virtualtransaction from pg_locks
+where locktype = 'relation' and relation = 'haulwright_events'::regclass and mode = 'RowExclusiveLock' and granted
+  and database = (select oid from pg_database where datname = current_database());
+
+-- name: between
 select name, tenant, job_id, attempt, fence, worker, actor, at, data, seq from haulwright_events
-where seq > :after and (:tenant::text is null or tenant = :tenant) and (:name::text is null or name = :name)
+where seq > :after and seq <= :until and (:tenant::text is null or tenant = :tenant) and (:name::text is null or name = :name)
 order by seq limit :limit;
 
 -- name: latest

@@ -7,6 +7,25 @@ select 'PostgreSQL ' || current_setting('server_version');
 -- The server checks its pages when it reads them.
 select 'ok';
 
+-- name: open_transactions
+-- Transactions that are open for longer than an age, the oldest first: who, for how long, and whether they wrote events.
+-- Of other users only the age of prepared ones is told, unless this one may read all statistics.
+select case when a.pid is null then 'the prepared transaction ' || a.gid
+            else 'process ' || a.pid || coalesce(' of ' || nullif(a.application_name, ''), '') end,
+       haulwright_now(:now::bigint) - (extract(epoch from a.since) * 1000000)::bigint,
+       exists (select 1 from pg_locks l
+               where l.locktype = 'relation' and l.relation = 'haulwright_events'::regclass and l.granted
+                 and l.mode = 'RowExclusiveLock'
+                 and (l.pid = a.pid or l.virtualtransaction in (
+                     select t.virtualtransaction from pg_locks t
+                     where t.locktype = 'transactionid' and t.pid is null and t.transactionid::text = a.xid)))
+from (select pid, null as gid, application_name, xact_start as since, null as xid from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
+      union all
+      select null, gid, null, prepared, transaction::text from pg_prepared_xacts where database = current_database()) a
+where a.since < to_timestamp((haulwright_now(:now::bigint) - :age_us::bigint) / 1e6)
+order by a.since limit :limit;
+
 -- name: leases
 -- The table has a check of its own against this; one that was dropped by hand would let it happen.
 select count(*) from haulwright_jobs

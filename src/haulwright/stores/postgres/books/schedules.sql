@@ -36,11 +36,12 @@ where (:tenant::text is null or tenant = :tenant) and (:after::text is null or n
 order by name collate "C" limit :limit;
 
 -- name: due
-select name from haulwright_schedules where next_at <= haulwright_now(:now::bigint) order by next_at limit :limit;
+select name from haulwright_schedules where next_at <= haulwright_now(:now::bigint) and name <> all(:aside::text[])
+order by next_at limit :limit;
 
 -- name: next_due
 -- When the next slot of any schedule is due, and what time it is.
-select min(next_at), haulwright_now(:now::bigint) from haulwright_schedules;
+select min(next_at), haulwright_now(:now::bigint) from haulwright_schedules where name <> all(:aside::text[]);
 
 -- name: advance
 -- Only from where it stood: whoever comes second changes nothing.

@@ -4,6 +4,10 @@
 create function haulwright_now(at bigint) returns bigint language sql stable parallel safe as
 $$ select coalesce(at, (extract(epoch from statement_timestamp()) * 1000000)::bigint) $$;
 
+-- A text as JSON, and null where it is none: one bad row must not end the search of all others.
+create function haulwright_json(value text) returns json language plpgsql immutable as
+$$ begin return value::json; exception when data_exception then return null; end $$;
+
 -- Jobs that wait or run. Finished ones leave for haulwright_history in the statement that settles them.
 create table haulwright_jobs (
     id                uuid     not null primary key,
@@ -242,7 +246,8 @@ create table haulwright_queues (
     reason    text
 );
 
--- What happened, in the order of commits. Rows are added, never changed; only retention removes them.
+-- What happened. Rows are added, never changed; only retention removes them. Numbers are given when a row is written, and
+-- those of one job in the order of its commits; who follows them waits for the smaller ones that are under way.
 create table haulwright_events (
     seq     bigint generated always as identity primary key,
     at      bigint   not null,

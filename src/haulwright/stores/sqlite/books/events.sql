@@ -6,9 +6,17 @@ values (coalesce(:at, :now), :tenant, :name, :job_id, :attempt, :fence, :worker,
 select name, tenant, job_id, attempt, fence, worker, actor, at, data, seq from haulwright_events
 where job_id = :id and seq > :after order by seq limit :limit;
 
--- name: since
+-- name: written
+-- The last number that was given to an event, be that event gone by now.
+select coalesce((select seq from sqlite_sequence where name = 'haulwright_events'), 0);
+
+-- name: writers
+-- One writes at a time, and is seen when it has committed: numbers come in the order of commits.
+select null where false;
+
+-- name: between
 select name, tenant, job_id, attempt, fence, worker, actor, at, data, seq from haulwright_events
-where seq > :after and (:tenant is null or tenant = :tenant) and (:name is null or name = :name)
+where seq > :after and seq <= :until and (:tenant is null or tenant = :tenant) and (:name is null or name = :name)
 order by seq limit :limit;
 
 -- name: latest

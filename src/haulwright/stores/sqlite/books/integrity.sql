@@ -6,6 +6,10 @@ select 'SQLite ' || sqlite_version() || ', journal ' || journal_mode from pragma
 -- name: file
 pragma quick_check(10);
 
+-- name: open_transactions
+-- A file does not tell who has it open.
+select :now, :age_us, :limit where false;
+
 -- name: leases
 -- The table has a check of its own against this; a file that was written to by hand may still have it.
 select count(*) from haulwright_jobs

@@ -36,11 +36,12 @@ where (:tenant is null or tenant = :tenant) and (:after is null or name > :after
 order by name limit :limit;
 
 -- name: due
-select name from haulwright_schedules where next_at <= :now order by next_at limit :limit;
+select name from haulwright_schedules where next_at <= :now and name not in (select value from json_each(:aside))
+order by next_at limit :limit;
 
 -- name: next_due
 -- When the next slot of any schedule is due, and what time it is.
-select min(next_at), :now from haulwright_schedules;
+select min(next_at), :now from haulwright_schedules where name not in (select value from json_each(:aside));
 
 -- name: advance
 -- Only from where it stood: whoever comes second changes nothing.
