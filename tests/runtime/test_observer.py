@@ -229,9 +229,10 @@ def test_a_child_that_does_not_start_is_told_and_its_job_waits(moved, monkeypatc
 
     drain(app)
 
-    assert recorder.names == ["claimed", "started", "child_died", "ended", "settled"]
+    assert recorder.names == ["claimed", "child_died", "not_started", "settled"]
     assert recorder.of("child_died")[0].phase == "start"
-    assert (recorder.of("settled")[0].settled_as, recorder.of("settled")[0].gate) == ("snooze", "child process")
+    assert recorder.of("not_started")[0].failure.code == "not_started"
+    assert (recorder.of("settled")[0].settled_as, recorder.of("settled")[0].gate) == ("snooze", "start")
 
 
 def test_a_job_whose_task_is_unknown_is_claimed_and_released(app, recorder, database_url):

@@ -16,6 +16,10 @@ GATE_WAIT_SECONDS = 0.5
 """The first wait for a permit; doubles with each deferral, for a freed permit wakes its waiters anyway."""
 GATE_WAIT_CAP_SECONDS = 30.0
 
+START_WAIT_SECONDS = 5.0
+"""The first wait of a job whose run could not be started; doubles with each deferral."""
+START_WAIT_CAP_SECONDS = 600.0
+
 
 @dataclass(frozen=True, slots=True)
 class RunAgain:
@@ -51,6 +55,11 @@ def had_neighbours(held: int, heartbeat_at: Instant, lost_at: Instant | None) ->
 def gate_wait_us(deferrals: int) -> int:
     """How long a job waits for a permit that nobody frees: short at first, growing with each try."""
     return int(min(GATE_WAIT_CAP_SECONDS, GATE_WAIT_SECONDS * 2.0 ** min(deferrals, 10)) * SECOND)
+
+
+def start_wait_seconds(deferrals: int) -> float:
+    """How long a job waits whose run could not be started: its worker, or another, may have room for it by then."""
+    return min(START_WAIT_CAP_SECONDS, START_WAIT_SECONDS * 2.0 ** min(deferrals, 10))
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,20 @@ class Died:
     failure: Failure
 
 
-Outcome = Done | RetryLater | Snooze | Skip | Cancel | Bury | Died
+@dataclass(frozen=True, slots=True)
+class NotStarted:
+    """The run did not begin, for its worker had no process or thread for it: no attempt is burnt, `seconds` to wait."""
+
+    failure: Failure
+    seconds: float
+
+
+Outcome = Done | RetryLater | Snooze | Skip | Cancel | Bury | Died | NotStarted
+
+NOT_STARTED = "not_started"
+"""The error code of a job whose run could not be started."""
+START_GATE = "start"
+"""What such a job waits for."""
 
 REASON_ATTEMPTS = "attempts_exhausted"
 REASON_LEASE = "lease_exhausted"

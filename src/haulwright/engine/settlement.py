@@ -14,11 +14,13 @@ from haulwright.engine.job import HeldLease
 from haulwright.engine.lease import RunAgain, after_loss
 from haulwright.engine.outcome import (
     REASON_ATTEMPTS,
+    START_GATE,
     Bury,
     Cancel,
     Died,
     Done,
     Failure,
+    NotStarted,
     Outcome,
     RetryLater,
     Skip,
@@ -89,6 +91,9 @@ def resolve(  # noqa: PLR0911 - one for each way a run ends
             return Finish(State.DEAD, outcome.reason, failure=outcome.failure)
         case Died():
             return resolve_loss(lease, death=outcome.failure)
+        case NotStarted():
+            wait_us = _wait_us(outcome.seconds)
+            return PutBack("snooze", wait_us, refund=1, deferral=1, waiting_on=START_GATE, failure=outcome.failure)
     assert_never(outcome)
 
 

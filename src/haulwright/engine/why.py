@@ -8,6 +8,7 @@ from haulwright.clock import SECOND, Instant
 from haulwright.engine.durations import spell
 from haulwright.engine.job import Job
 from haulwright.engine.join import JOIN_GATE, WaitedFor
+from haulwright.engine.outcome import START_GATE
 from haulwright.engine.source import SourceState, gate_of
 from haulwright.engine.transitions import State
 
@@ -75,7 +76,7 @@ def _waiting(job: Job, around: Surroundings) -> Why:
     if job.waiting_on == JOIN_GATE and around.waited_for is not None and around.waited_for.count:
         return _joined(around.waited_for, wait)
     if job.waiting_on is not None and job.waiting_on != JOIN_GATE:
-        return Why("gate_closed", f"it waits for {job.waiting_on}, and asks again in {wait}")
+        return _at_gate(job, wait)
     if job.run_at > around.now and job.attempts:
         error = f": {job.error_message}" if job.error_message else ""
         sentence = f"attempt {job.attempts} of {job.max_attempts} failed{error}; the next one is in {wait}"
@@ -83,6 +84,13 @@ def _waiting(job: Job, around: Surroundings) -> Why:
     if job.run_at > around.now:
         return Why("scheduled", f"it is to run in {wait}")
     return Why("due", "it is due, and the next free worker takes it")
+
+
+def _at_gate(job: Job, wait: str) -> Why:
+    if job.waiting_on == START_GATE:
+        sentence = f"its run could not be started: {job.error_message}; the next try is in {wait}"
+        return Why("not_started", sentence, "look at the limits of its worker: processes, threads, memory, open files")
+    return Why("gate_closed", f"it waits for {job.waiting_on}, and asks again in {wait}")
 
 
 def _at_source(key: str, gate: str, around: Surroundings, wait: str) -> Why:

@@ -14,11 +14,14 @@ import signal
 import sys
 import threading
 import traceback
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from haulwright.client.address import import_object
 from haulwright.redaction import redact
 from haulwright.runtime.execution import Run, run_async, run_plain
+from haulwright.runtime.failure import failure_of
 from haulwright.runtime.observers import SILENT
 
 if TYPE_CHECKING:
@@ -26,7 +29,8 @@ if TYPE_CHECKING:
 
     from haulwright.client.app import Haulwright
     from haulwright.engine.job import Lease
-    from haulwright.engine.outcome import Outcome
+    from haulwright.engine.outcome import Failure, Outcome
+    from haulwright.stores.store import Store
 
 _PR_SET_PDEATHSIG = 1
 READY = "ready"
@@ -59,22 +63,36 @@ class ChildEnded:
     traceback: str | None
 
 
-def serve(app: Haulwright, database_url: str, parent_pid: int, pipe: Connection) -> None:
+@dataclass(frozen=True, slots=True)
+class NotReady:
+    """From the child: it cannot take jobs, or not this one, which has not begun; and why."""
+
+    failure: Failure
+
+
+def serve(address: tuple[str, str], database_url: str, parent_pid: int, pipe: Connection) -> None:
     """Run jobs as they come, until the parent closes the pipe."""
     die_with(parent_pid)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group; the parent decides what it means
-    with app.moved_to(database_url):
-        child = _ChildSide(app, pipe)
+    with ExitStack() as stack:
+        try:
+            app: Haulwright = stack.enter_context(import_object(*address).moved_to(database_url))
+            child = _ChildSide(app, app.store, pipe)
+            threading.Thread(target=child.listen, name="haulwright-pipe", daemon=True).start()
+        except BaseException as error:  # noqa: BLE001 - the parent tells of it, in words instead of a traceback
+            with suppress(OSError):  # the parent is gone
+                pipe.send(NotReady(failure_of(error)))
+            return
         pipe.send(READY)
-        threading.Thread(target=child.listen, name="haulwright-pipe", daemon=True).start()
         child.work()
 
 
 class _ChildSide:
     """The child's side of the pipe."""
 
-    def __init__(self, app: Haulwright, pipe: Connection) -> None:
+    def __init__(self, app: Haulwright, store: Store, pipe: Connection) -> None:
         self._app = app
+        self._store = store
         self._pipe = pipe
         self._jobs: queue.SimpleQueue[Begin] = queue.SimpleQueue()
         self._run: Run | None = None
@@ -96,13 +114,20 @@ class _ChildSide:
     def work(self) -> None:
         """Run one job after the other."""
         while True:
-            begin = self._jobs.get()
-            self._run = Run.of(begin.lease, self._app.tasks[begin.lease.task], self._app.store, begin.worker)
+            self._pipe.send(self._run_job(self._jobs.get()))
+
+    def _run_job(self, begin: Begin) -> ChildEnded | NotReady:
+        self._run = None
+        try:
+            self._run = Run.of(begin.lease, self._app.find(begin.lease.task), self._store, begin.worker)
             if self._run.task.is_async:
                 asyncio.run(run_async(self._run, SILENT))
             else:
                 run_plain(self._run, SILENT)
-            self._pipe.send(_answer_of(self._run))
+        except Exception as error:  # noqa: BLE001 - as above
+            if self._run is None or not self._run.started:
+                return NotReady(failure_of(error))
+        return _answer_of(self._run)
 
 
 def _answer_of(run: Run) -> ChildEnded:

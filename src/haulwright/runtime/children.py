@@ -9,8 +9,9 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from haulwright.engine.outcome import Cancel, Died, Failure, Outcome, RetryLater, Snooze
-from haulwright.runtime.child import READY, Begin, ChildEnded, EndSignals, serve
+from haulwright.engine.outcome import Cancel, Died, Failure, Outcome, RetryLater
+from haulwright.runtime.child import READY, Begin, ChildEnded, EndSignals, NotReady, serve
+from haulwright.runtime.start import CannotStart, not_started
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -24,21 +25,20 @@ LOOK_SECONDS = 0.05
 """Between two looks at the signals of a run."""
 START_SECONDS = 60.0
 """What a child gets to import the app."""
-UNAVAILABLE_SECONDS = 30.0
-"""How long a job waits whose child did not start: that is not its fault."""
-GATE = "child process"
+WHAT = "a child process"
 TERM_SECONDS = 2.0
 """What a child gets to end by itself, before it is killed."""
 
 _spawn = multiprocessing.get_context("spawn")
 
 
-class ChildDidNotStart(Exception):
-    """A child process ended before it could take a job."""
+class ChildDidNotStart(CannotStart):
+    """A child process ended before it could take a job. What it said of that stands above how it ended."""
 
-    def __init__(self, exit_code: int | None) -> None:
-        super().__init__(death_of(exit_code))
+    def __init__(self, exit_code: int | None, message: NotReady | None = None) -> None:
         self.exit_code = exit_code
+        self.death = death_of(exit_code)
+        super().__init__(WHAT, message.failure if message else Failure("ProcessDied", "", self.death))
 
 
 class Children:
@@ -51,11 +51,15 @@ class Children:
         self._lock = threading.Lock()
 
     def run(self, run: Run) -> None:
-        """Run one job in a child and wait for its end; the death of the child is an outcome like any other."""
+        """Run one job in a child and wait for its end; the death of the child is an outcome like any other.
+
+        Raises `CannotStart` where there is no child to be had: the run has not begun.
+        """
+        child = self._take(run)
         run.started = time.monotonic()
         self._observers.started(run)
         try:
-            self._run_in_child(run)
+            self._run_in(child, run)
         finally:
             run.ended = time.monotonic()
             self._observers.ended(run)
@@ -67,29 +71,31 @@ class Children:
         for child in idle:
             child.close()
 
-    def _run_in_child(self, run: Run) -> None:
-        try:
-            child = self._take()
-        except ChildDidNotStart as death:
-            self._observers.child_died(run, "start", death.exit_code, str(death))
-            run.outcome = Snooze(UNAVAILABLE_SECONDS, GATE)
-            return
+    def _run_in(self, child: _Child, run: Run) -> None:
         try:
             answer = child.run(run)
         finally:
             self._give_back(child)
-        if isinstance(answer, ChildEnded):
-            run.outcome, run.context.settled = answer.outcome, answer.settled
-            return
-        self._observers.child_died(run, "run", child.process.exitcode, answer.failure.message)
-        if not run.context.signals.lost:
-            run.outcome = answer
+        match answer:
+            case ChildEnded():
+                run.outcome, run.context.settled = answer.outcome, answer.settled
+            case NotReady():
+                error = CannotStart("its run in a child process", answer.failure)
+                run.outcome = not_started(run.lease, error.failure)
+                self._observers.not_started(run, run.outcome)
+            case Died():
+                self._observers.child_died(run, "run", child.process.exitcode, answer.failure.message)
+                run.outcome = None if run.context.signals.lost else answer
 
-    def _take(self) -> _Child:
+    def _take(self, run: Run) -> _Child:
         with self._lock:
             if self._idle:
                 return self._idle.pop()
-        return _Child(self._app)
+        try:
+            return _Child(self._app)
+        except ChildDidNotStart as error:
+            self._observers.child_died(run, "start", error.exit_code, error.death)
+            raise
 
     def _give_back(self, child: _Child) -> None:
         if not child.process.is_alive():
@@ -104,33 +110,43 @@ class _Child:
 
     def __init__(self, app: Haulwright) -> None:
         self._pipe: Connection
-        self._pipe, child_end = _spawn.Pipe()
-        self.process: SpawnProcess = _spawn.Process(
-            target=serve, args=(app, app.database_url, os.getpid(), child_end), name="haulwright-child", daemon=True
-        )
-        self.process.start()
-        child_end.close()
-        if not self._is_ready():
+        try:
+            self._pipe, child_end = _spawn.Pipe()
+        except OSError as error:
+            raise CannotStart(WHAT, error) from error
+        try:
+            arguments = (app.address(), app.database_url, os.getpid(), child_end)
+            self.process: SpawnProcess = _spawn.Process(
+                target=serve, args=arguments, name="haulwright-child", daemon=True
+            )
+            self.process.start()
+        except Exception as error:  # the machine has none to give, or the app cannot be found by name
+            self._pipe.close()
+            raise CannotStart(WHAT, error) from error
+        finally:
+            child_end.close()
+        message = self._first_message()
+        if message != READY:
             self.close()
-            raise ChildDidNotStart(self.process.exitcode)
+            raise ChildDidNotStart(self.process.exitcode, message if isinstance(message, NotReady) else None)
 
-    def run(self, run: Run) -> ChildEnded | Died:
+    def run(self, run: Run) -> ChildEnded | NotReady | Died:
         """Give it a job and wait: for its answer, its death, or a reason to end it."""
         try:
             self._pipe.send(Begin(run.lease, run.context.worker))
             while not self._pipe.poll(LOOK_SECONDS):
                 if self._must_end(run):
                     return self._end(run)
-            answer: ChildEnded = self._pipe.recv()
+            answer: ChildEnded | NotReady = self._pipe.recv()
         except (EOFError, OSError):
             return self._died()
         return answer
 
-    def _is_ready(self) -> bool:
+    def _first_message(self) -> object:
         try:
-            return self._pipe.poll(START_SECONDS) and self._pipe.recv() == READY
-        except (EOFError, OSError):
-            return False
+            return self._pipe.recv() if self._pipe.poll(START_SECONDS) else None
+        except Exception:  # noqa: BLE001 - no word of ours: how the child ended tells the rest
+            return None
 
     def close(self) -> None:
         """Close the pipe: the child ends by itself, or is ended."""
@@ -147,12 +163,12 @@ class _Child:
             signals.timed_out = True
         return signals.lost or signals.timed_out or signals.cancelled is not None
 
-    def _end(self, run: Run) -> ChildEnded | Died:
+    def _end(self, run: Run) -> ChildEnded | NotReady:
         """Tell the run to stop; if it does not listen, the process is terminated, then killed."""
         signals = run.context.signals
         self._pipe.send(EndSignals(signals.lost, signals.cancelled, signals.timed_out))
         if self._pipe.poll(TERM_SECONDS):
-            answer: ChildEnded = self._pipe.recv()
+            answer: ChildEnded | NotReady = self._pipe.recv()
             return answer
         self.process.terminate()
         self.process.join(TERM_SECONDS)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from haulwright.runtime.async_executor import AsyncExecutor
 from haulwright.runtime.children import Children
 from haulwright.runtime.execution import run_plain
+from haulwright.runtime.start import CannotStart, StartPause, not_started
 from haulwright.runtime.threads import Threads
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class Executor:
         """Runs that have their turn, and wait for a thread to begin them."""
         self._is_thread_called = False
         """A thread was called, and has not come yet."""
+        self._pause = StartPause()
 
     def start(self) -> None:
         """Begin."""
@@ -50,14 +52,32 @@ class Executor:
         self._async_executor.take(self._next(runs))
 
     @property
+    def slots(self) -> int:
+        """How many runs there may be at once: fewer than were asked for, where the machine has no more threads."""
+        return min(self._concurrency, self._threads.size)
+
+    @property
+    def pause_seconds(self) -> float:
+        """How long nothing should be claimed, for it could not be started."""
+        return self._pause.seconds_left
+
+    @property
     def waiting(self) -> int:
         """How many runs wait for their turn."""
-        return len(self._waiting)
+        return len(self._waiting) + self._without_thread
 
     def drop_waiting(self, count: int) -> list[Run]:
         """Give up so many of the runs that wait for their turn, the last ones first."""
         with self._lock:
-            return [self._waiting.pop() for _ in range(min(count, len(self._waiting)))]
+            dropped = [self._waiting.pop() for _ in range(min(count, len(self._waiting)))]
+            without_thread = min(count - len(dropped), self._without_thread)
+            self._active -= without_thread
+            return dropped + [self._for_threads.pop() for _ in range(without_thread)]
+
+    @property
+    def _without_thread(self) -> int:
+        """Runs that have their turn, but no thread will come before another run ends."""
+        return len(self._for_threads) if self._threads.shortage is not None else 0
 
     def drop_all(self) -> list[Run]:
         """Give up all runs that have not begun."""
@@ -81,41 +101,66 @@ class Executor:
         worked off by the few threads that are awake, and a crowd of waiting ones still gets a thread each.
         """
         asynchronous: list[Run] = []
+        unstarted: list[Run] = []
         with self._lock:
             self._active -= ended
             self._waiting.extend(more)
             while self._waiting and self._active < self._concurrency:
                 run = self._waiting.popleft()
-                self._active += 1
                 if run.task.is_async and not run.needs_child:
                     asynchronous.append(run)
-                else:
+                elif self._call_thread():
                     self._for_threads.append(run)
-            if self._for_threads and not self._is_thread_called:
-                self._is_thread_called = True
-                self._threads.submit(self._serve)
+                else:
+                    unstarted.append(run)
+                    continue
+                self._active += 1
+            if self._for_threads:
+                self._call_thread()
+        for run in unstarted:
+            self._give_back(run, self._threads.shortage or CannotStart("a thread", RuntimeError("there is none")))
         return asynchronous
+
+    def _call_thread(self) -> bool:
+        """Call a thread for what waits for one, unless one was called; False where there is none, nor one to be had."""
+        if not self._is_thread_called:
+            self._is_thread_called = self._threads.submit(self._serve)
+        return self._is_thread_called or self._threads.has_any
 
     def _serve(self) -> None:
         """What a thread does: run after run, as long as there is one. It calls the next thread before it begins."""
         called = True
         while (run := self._take_for_thread(called=called)) is not None:
             called = False
+            self._run(run)
+            self._async_executor.take(self._next(ended=1))
+
+    def _run(self, run: Run) -> None:
+        try:
             if run.needs_child:
                 self._children.run(run)
             else:
                 run_plain(run, self._observers)
+        except CannotStart as error:
+            self._give_back(run, error)
+        else:
+            self._pause.succeeded()
             self._on_ended(run)
-            self._async_executor.take(self._next(ended=1))
+
+    def _give_back(self, run: Run, error: CannotStart) -> None:
+        """Let a run end that could not be started: its job waits, and no attempt is burnt."""
+        run.outcome = not_started(run.lease, error.failure)
+        self._pause.failed()
+        self._observers.not_started(run, run.outcome)
+        self._on_ended(run)
 
     def _take_for_thread(self, *, called: bool) -> Run | None:
         with self._lock:
             run = self._for_threads.popleft() if self._for_threads else None
             if called:
                 self._is_thread_called = False
-            if self._for_threads and not self._is_thread_called:
-                self._is_thread_called = True
-                self._threads.submit(self._serve)
+            if self._for_threads:
+                self._call_thread()
         return run
 
     def _next_on_loop(self, run: Run) -> list[Run]:

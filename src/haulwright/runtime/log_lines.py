@@ -12,7 +12,6 @@ from haulwright.runtime.observer import Observer
 
 if TYPE_CHECKING:
     from haulwright.runtime.observer import (
-        ChildDied,
         DatabasePutBack,
         DatabaseTrouble,
         JobEnqueued,
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
         RowAside,
         RunEnded,
         RunLost,
+        RunNotStarted,
         RunSettled,
         SlotsOpened,
         ThreadsExhausted,
@@ -36,6 +36,8 @@ client_log = logging.getLogger("haulwright.client")
 supervisor_log = logging.getLogger("haulwright.supervisor")
 log = logging.getLogger("haulwright.worker")
 
+NOT_STARTED_SECONDS = 60.0
+"""How often it is told that runs cannot be started."""
 ERROR_LIMIT_CHARS = 200
 """Error texts in lines are cut here; the row has the rest."""
 
@@ -66,6 +68,12 @@ class LogLines(Observer):
         """Whether an enqueue would make a line now."""
         return client_log.isEnabledFor(logging.DEBUG)
 
+    def __init__(self) -> None:
+        self._not_started_at = float("-inf")
+        """When it was last told that runs could not be started."""
+        self._not_started = 0
+        """How many could not be since then."""
+
     def worker_started(self, event: WorkerStarted, /) -> None:
         """One line."""
         facts = {"queues": list(event.queues), "concurrency": event.concurrency}
@@ -85,6 +93,16 @@ class LogLines(Observer):
         """One line, for whoever looks closely."""
         _run_line(logging.DEBUG, "job started", run)
 
+    def not_started(self, event: RunNotStarted, /) -> None:
+        """One line a minute: where one cannot be started the others mostly cannot, and each has it in its row."""
+        self._not_started += 1
+        if time.monotonic() - self._not_started_at < NOT_STARTED_SECONDS:
+            return
+        facts: dict[str, Any] = {"error": event.failure.message[:ERROR_LIMIT_CHARS], "runs": self._not_started}
+        facts |= {"error_class": event.failure.error_class, "retry_seconds": event.retry_seconds}
+        _run_line(logging.ERROR, "a run could not be started: its job is given back", event.run, **facts)
+        self._not_started_at, self._not_started = time.monotonic(), 0
+
     def ended(self, event: RunEnded, /) -> None:
         """The traceback of a failure, for whoever looks closely."""
         if event.exception is not None and event.failure is not None:
@@ -94,9 +112,9 @@ class LogLines(Observer):
         """One line: louder where the run failed, loudest where the job is dead."""
         facts: dict[str, Any] = {"reason": event.reason, "delay_seconds": event.delay_seconds, "gate": event.gate}
         facts["seconds"] = round(event.seconds, 3)
-        if event.failure is not None:
+        if event.failure is not None and event.settled_as != "snooze":
             facts |= {"error": event.failure.message[:ERROR_LIMIT_CHARS], "code": event.failure.code}
-        level = logging.INFO if event.failure is None else logging.WARNING
+        level = logging.INFO if event.failure is None or event.settled_as == "snooze" else logging.WARNING
         _run_line(logging.ERROR if event.settled_as == "dead" else level, f"job {event.settled_as}", event.run, **facts)
 
     def lost(self, event: RunLost, /) -> None:
@@ -162,11 +180,6 @@ class LogLines(Observer):
         message = "too many threads are lost: the worker drains, for another to take its place"
         facts = {"lost_threads": event.lost_threads, "concurrency": event.concurrency}
         _line(log, logging.ERROR, message, worker=event.worker, **facts)
-
-    def child_died(self, event: ChildDied, /) -> None:
-        """One line where no run could begin; a death under a run is told when that is settled."""
-        if event.phase == "start":
-            _run_line(logging.ERROR, "a child process did not start", event.run, death=event.death)
 
 
 class SupervisorLines:

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from haulwright.engine.outcome import Failure
     from haulwright.engine.transitions import State
 
-RunOutcome = Literal["done", "retry", "snooze", "skip", "cancel", "bury", "died", "lost"]
-"""How a run ended; `died` with its process, `lost` without a right to an outcome, for its lease was gone."""
+RunOutcome = Literal["done", "retry", "snooze", "skip", "cancel", "bury", "died", "not_started", "lost"]
+"""How a run ended; `died` with its process, `not_started` where its child process could not begin it, `lost` without
+a right to an outcome, for its lease was gone."""
 SettledAs = Literal["succeeded", "skipped", "cancelled", "dead", "retry", "snooze", "reap"]
 """What became of the job: a final state, or the verb that queued it again (`reap`: its process died under it)."""
 ReleaseReason = Literal["worker_stopping", "prefetched", "unknown_task", "reply_lost"]
@@ -89,6 +90,17 @@ class RunEnded:
     exception: BaseException | None = field(default=None, repr=False, compare=False)
     """What the function raised, for error trackers. Its traceback reaches the variables of the task: redact them. None
     where the run was in a process of its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunNotStarted:
+    """There was no thread or child process for a run. Its job goes back without burning an attempt."""
+
+    run: JobRun
+    failure: Failure
+    """What was not to be had, and why."""
+    retry_seconds: float
+    """How long the job waits at least."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,6 +282,9 @@ class Observer:
 
     def started(self, run: JobRun, /) -> None:
         """The function of a run is about to be called, or its job handed to a child process."""
+
+    def not_started(self, event: RunNotStarted, /) -> None:
+        """A run could not be started; `settled` follows. `started` and `ended` come only where a child has said so."""
 
     def ended(self, event: RunEnded, /) -> None:
         """The function of a run is over. Whether its outcome counts is not known yet."""

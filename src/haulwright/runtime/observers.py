@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from haulwright.engine.headers import parse_headers
-from haulwright.engine.outcome import Bury, Cancel, Died, Done, Failure, Outcome, RetryLater, Skip, Snooze
+from haulwright.engine.outcome import Bury, Cancel, Died, Done, Failure, NotStarted, Outcome, RetryLater, Skip, Snooze
 from haulwright.engine.settlement import PutBack, Step
 from haulwright.redaction import redact
 from haulwright.runtime.log_lines import ERROR_LIMIT_CHARS, LogLines
@@ -28,6 +28,7 @@ from haulwright.runtime.observer import (
     RowAside,
     RunEnded,
     RunLost,
+    RunNotStarted,
     RunOutcome,
     RunSettled,
     SlotsOpened,
@@ -47,6 +48,7 @@ CALLS = tuple(name for name in vars(Observer) if not name.startswith("_"))
 """Everything that may be observed: a closed set."""
 _OUTCOMES: dict[type[Outcome], RunOutcome] = {
     Done: "done", RetryLater: "retry", Snooze: "snooze", Skip: "skip", Cancel: "cancel", Bury: "bury", Died: "died",
+    NotStarted: "not_started",
 }  # fmt: skip
 
 
@@ -119,6 +121,11 @@ class Observers:
         """The function of a run is about to be called."""
         if "started" in self._watched:
             self._call("started", self._job_run(run.lease))
+
+    def not_started(self, run: Run, outcome: NotStarted) -> None:
+        """A run could not be started."""
+        event = RunNotStarted(run=self._job_run(run.lease), failure=outcome.failure, retry_seconds=outcome.seconds)
+        self._call("not_started", event)
 
     def ended(self, run: Run) -> None:
         """The function of a run is over."""
@@ -272,7 +279,7 @@ def _word_of(run: Run) -> RunOutcome:
 
 
 def _failure_of(outcome: Outcome | None) -> Failure | None:
-    return outcome.failure if isinstance(outcome, RetryLater | Bury | Died) else None
+    return outcome.failure if isinstance(outcome, RetryLater | Bury | Died | NotStarted) else None
 
 
 SILENT = Observers("")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from haulwright.clock import SECOND
 from haulwright.errors import HaulwrightError
 from haulwright.runtime.children import outcome_of_ending
+from haulwright.runtime.start import CannotStart
 
 if TYPE_CHECKING:
     from haulwright.engine.job import LeaseKey
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 Work = Callable[[], None]
 
+SHORT_SECONDS = 1.0
+"""So long after the machine had no thread to give none is tried."""
 LOST_THREADS_EXIT = 76
 """The exit code of a worker that ended because too many of its threads never came back: start a new one at once."""
 
@@ -105,13 +108,46 @@ class Threads:
         self._work: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
         self._started = 0
         self._idle = threading.Semaphore(0)
+        self._shortage: CannotStart | None = None
+        self._short_until = 0.0
 
-    def submit(self, work: Work) -> None:
-        """Have this done by the next free thread. Calls come from one thread at a time."""
+    @property
+    def size(self) -> int:
+        """How many there may be: fewer, for a moment after the machine had no other to give."""
+        return self._count if self.shortage is None else max(1, self._started)
+
+    def submit(self, work: Work) -> bool:
+        """Have this done by the next free thread; False where there is none, nor another to be had: see `shortage`.
+
+        Calls come from one thread at a time.
+        """
+        if not self._idle.acquire(blocking=False) and self._started < self._count and not self._start_another():
+            return False
         self._work.put(work)
-        if not self._idle.acquire(blocking=False) and self._started < self._count:
-            self._started += 1
-            threading.Thread(target=self._serve, name=f"haulwright-run-{self._started}", daemon=True).start()
+        return True
+
+    def _start_another(self) -> bool:
+        if self.shortage is not None:
+            return False
+        name = f"haulwright-run-{self._started + 1}"
+        try:
+            threading.Thread(target=self._serve, name=name, daemon=True).start()
+        except (RuntimeError, MemoryError) as error:  # "can't start new thread"
+            self._shortage = CannotStart("a thread", error)
+            self._short_until = time.monotonic() + SHORT_SECONDS
+            return False
+        self._started += 1
+        return True
+
+    @property
+    def shortage(self) -> CannotStart | None:
+        """Why there is no other thread; None after a while, for then another may be tried."""
+        return self._shortage if time.monotonic() < self._short_until else None
+
+    @property
+    def has_any(self) -> bool:
+        """Whether one of them is there, which takes what waits when it is free."""
+        return self._started > 0
 
     def close(self) -> None:
         """Let the threads end when they have done what they were given."""

@@ -148,6 +148,7 @@ class Worker:
     def _claim_until_stopped(self) -> None:
         backoff = Backoff()
         while not self._stopping.is_set():
+            self._stopping.wait(self._executor.pause_seconds)
             room = self._wait_for_room()
             if self._stopping.is_set() or room == 0:
                 break
@@ -239,7 +240,7 @@ class Worker:
 
     @property
     def _capacity(self) -> int:
-        return self.options.concurrency - len(self._lost_threads) + self._prefetch.ahead
+        return self._executor.slots - len(self._lost_threads) + self._prefetch.ahead
 
     @property
     def _least_batch(self) -> int:
