@@ -12,6 +12,7 @@ from haulwright.errors import DatabaseUnavailable, DatabaseUnsuitable
 from haulwright.stores import migrations
 from haulwright.stores.connect import open_database
 from haulwright.stores.store import Store
+from tests.runtime.waiting import eventually
 from tests.stores.scenes import claim_one, count, new_job, race, rows, settle
 
 SECRET = "hunter2"  # noqa: S105 - what must not be seen
@@ -119,6 +120,26 @@ def test_no_lock_is_waited_for_without_end(store):
     asked = "select current_setting('lock_timeout'), current_setting('idle_in_transaction_session_timeout')"
 
     assert store.database.read(lambda connection: connection.execute(asked)) == [("10s", "1min")]
+
+
+@pytest.mark.parametrize("statements", [2, 3])
+def test_a_transaction_that_stands_still_is_ended_after_any_number_of_statements(postgres_url, store, statements):
+    """Whoever holds locks and sleeps loses them, and its work is done again."""
+    pids, limit = [], "set idle_in_transaction_session_timeout = '50ms'"
+
+    def stand_still(connection):
+        for _ in range(statements):
+            ((pid,),) = connection.execute("select pg_backend_pid()")
+        pids.append(pid)
+        if len(pids) == 1:
+            eventually(lambda: (pid,) not in rows(store, "select pid from pg_stat_activity"))
+            connection.execute("select 1")
+
+    with closing(Store(open_database(postgres_url, pool_size=1))) as sleeper:
+        sleeper.database.read(lambda connection: connection.execute(limit))
+        sleeper.database.transact(stand_still)
+
+    assert len(set(pids)) == 2
 
 
 def test_the_database_keeps_the_time_when_nobody_else_does(postgres_url):

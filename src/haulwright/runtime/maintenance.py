@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from haulwright.engine.transitions import State
-from haulwright.errors import DatabaseProblem
 from haulwright.runtime.backoff import Backoff
 from haulwright.runtime.identity import is_gone
 
@@ -129,7 +128,7 @@ class Maintenance:
                 self._round()
                 backoff = Backoff()
                 wait = self._wait_seconds()
-            except DatabaseProblem as trouble:
+            except Exception as trouble:  # noqa: BLE001 - what one round cannot do, the next may
                 wait = backoff.next()
                 self._observers.troubled("maintenance", trouble, wait)
             self._stop.wait(wait)

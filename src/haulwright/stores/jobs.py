@@ -23,6 +23,7 @@ from haulwright.errors import (
     NotFound,
 )
 from haulwright.events import Event
+from haulwright.stores.batches import batches, size_of_text
 from haulwright.stores.books import Entry, book
 from haulwright.stores.connection import Connection, Database, as_columns, first
 from haulwright.stores.effects import Effects
@@ -50,8 +51,7 @@ class Jobs:
         """Write jobs and return what stands for each, in order. Each chunk is on disk whole, or not at all."""
         if len(jobs) == 1:
             return [self._enqueue_single(jobs[0], route(jobs))]
-        size = self._db.load_batch_size
-        chunks = [jobs[start : start + size] for start in range(0, len(jobs), size)]
+        chunks = list(batches(jobs, self._db.load_batch_size, _size_of))
         if len(chunks) == 1 or self._db.writers == 1:
             return [enqueued for chunk in chunks for enqueued in self._enqueue_chunk(chunk)]
         # While the server writes one chunk, the next is made ready. After a failure no further one begins.
@@ -248,9 +248,11 @@ class Jobs:
 
     def _insert_many(self, connection: Connection, jobs: Sequence[NewJob]) -> list[Enqueued]:
         """Write several jobs of which some may be duplicates; each of those is looked at by itself."""
-        columns = as_columns([row_of(job) for job in jobs])
         common = {"now": self._db.clock.now(), "notify": self._notifies(jobs)}
-        written = {job_id for job_id, _ in connection.run_batch(self._book["enqueue_many"], columns, common)}
+        written: set[str] = set()
+        for batch in batches(jobs, len(jobs), _size_of):
+            columns = as_columns([row_of(job) for job in batch])
+            written |= {job_id for job_id, _ in connection.run_batch(self._book["enqueue_many"], columns, common)}
         return [Enqueued(job.id, created=True) if job.id in written else self._insert(connection, job) for job in jobs]
 
     def _load(self, connection: Connection, jobs: Sequence[NewJob]) -> None:
@@ -308,6 +310,11 @@ class Jobs:
         row = first(connection.run(self._book["dead_letter"], {"id": job_id, "tenant": tenant}))
         if row is not None:
             require(job_id, State(DeadLetter(*row).state), verb)
+
+
+def _size_of(job: NewJob) -> int:
+    """About how many bytes the database is sent."""
+    return size_of_text(job.args)
 
 
 def _require_id(job_id: str) -> None:
