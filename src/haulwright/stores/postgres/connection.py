@@ -50,6 +50,21 @@ _COPY_SPECIAL = re.compile(r"[\\\n\r]")
 logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 
+class _Pipeline(psycopg.Pipeline):
+    """A pipeline that ends with its Sync.
+
+    The driver's own sends a Flush after that, at which the server takes the transaction for busy: its limit on idle
+    ones is not in force until the next statement, and a process that stands still there keeps its locks for ever.
+    """
+
+    def _exit_gen(self) -> Any:
+        try:
+            self._enqueue_sync()
+            yield from self._communicate_gen()
+        finally:
+            yield from self._fetch_gen(flush=False)
+
+
 class PostgresConnection:
     """A connection in autocommit mode; transactions are explicit."""
 
@@ -87,6 +102,7 @@ class PostgresConnection:
         if not psycopg.Pipeline.is_supported():
             self.raw.execute(begins)
             return self._cursor.execute(statement, params)
+        self.raw._pipeline = _Pipeline(self.raw)  # noqa: SLF001 - the driver has no other door for it
         with self.raw.pipeline():
             self.raw.execute(begins)
             return self._cursor.execute(statement, params)
