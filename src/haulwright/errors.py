@@ -219,6 +219,8 @@ class DatabaseUnavailable(DatabaseProblem):
 
     outcome_unknown: bool = False
     """True when nobody knows whether it was written: look the outcome up, never guess it."""
+    job_ids: tuple[str, ...] = ()
+    """The jobs of an enqueue whose outcome is unknown."""
     less_may_pass: bool = False
     """True when it may have been too much at once."""
 
