@@ -21,7 +21,7 @@ An error says what happened, why, and what to do next; its facts are fields, so 
       UnreadableRow            a row that this version cannot read; all others go on
       MissingExtra             a part of Haulwright whose packages are not installed here
       DatabaseProblem
-        DatabaseUnavailable    not reachable, busy beyond patience, or out of space
+        DatabaseUnavailable    not reachable, read-only, busy beyond patience, or out of space: it passes
         DatabaseUnsuitable     reachable, but not something the promise can be kept on
         SchemaMismatch         the schema is newer or older than this code, or was changed by hand
       RunError                 raised inside a run, and by tasks to say how the run ends
@@ -229,10 +229,14 @@ class DatabaseProblem(HaulwrightError):
 
 
 class DatabaseUnavailable(DatabaseProblem):
-    """The database is not reachable, busy beyond patience, or out of space."""
+    """The database is not reachable, read-only, busy beyond patience, or out of space: the same may pass later."""
 
     outcome_unknown: bool = False
-    """True when the connection was lost during the commit: look the outcome up, never guess it."""
+    """True when nobody knows whether it was written: look the outcome up, never guess it."""
+    job_ids: tuple[str, ...] = ()
+    """The jobs of an enqueue whose outcome is unknown."""
+    less_may_pass: bool = False
+    """True when it may have been too much at once."""
 
 
 class DatabaseUnsuitable(DatabaseProblem):

@@ -10,6 +10,7 @@ from haulwright.clock import SECOND
 from haulwright.engine.job import Unique
 from haulwright.engine.transitions import State
 from haulwright.errors import DuplicateMismatch
+from haulwright.stores import batches
 from haulwright.stores.listing import JobFilter
 from tests.stores.scenes import DAY, HOUR, START, claim, count, ids, new_job
 
@@ -260,3 +261,21 @@ def test_a_bulk_enqueue_says_which_jobs_others_stood_for(store):
 
     assert [one.created for one in made] == [False, True, False, True]
     assert (made[0].id, made[2].id) == (standing.id, made[1].id)
+
+
+@pytest.mark.parametrize("unique", [None, "own"], ids=["plain", "unique"])
+def test_many_large_jobs_are_sent_in_pieces_of_bounded_bytes(store, monkeypatch, unique):
+    """However many are enqueued at once, in a transaction of ours or of the caller."""
+    monkeypatch.setattr(batches, "BATCH_BYTES", 64 << 10)
+    sizes, chunk = [], store.jobs._enqueue_chunk
+    monkeypatch.setattr(store.jobs, "_enqueue_chunk", lambda jobs: (sizes.append(len(jobs)), chunk(jobs))[1])
+    large = json.dumps({"text": "x" * (10 << 10)})
+    jobs = [new_job(args=large, unique=unique and Unique(str(n))) for n in range(30)]
+
+    assert store.jobs.enqueue(jobs) == [(job.id, True) for job in jobs]
+    assert sizes == [6] * 5
+
+    more = [new_job(args=large, unique=Unique(str(n))) for n in (*range(30, 60), 30)]
+    written = store.database.transact(lambda connection: store.jobs.enqueue_on(connection, more))
+    assert [entry.created for entry in written] == [True] * 30 + [False]
+    assert count(store, "haulwright_jobs") == 60

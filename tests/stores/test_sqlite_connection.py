@@ -36,7 +36,7 @@ def test_a_file_that_somebody_keeps_locked_is_told_with_what_to_do(store, sqlite
         with pytest.raises(DatabaseUnavailable, match="was locked by another process") as refusal:
             store.jobs.enqueue([new_job()])
 
-        assert "nothing was written" in refusal.value.hint
+        assert "nothing of this one was written" in refusal.value.hint
         other.execute("rollback")
     store.jobs.enqueue([new_job()])
 

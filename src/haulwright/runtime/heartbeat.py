@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from haulwright.clock import SECOND
-from haulwright.errors import DatabaseProblem
 from haulwright.runtime.backoff import LONGEST_SECONDS, Backoff
 from haulwright.runtime.execution import superseded
 from haulwright.runtime.threads import is_overdue
@@ -105,7 +104,7 @@ class Heartbeat:
                 self.beat()
                 backoff = Backoff()
                 self._wait_for_next()
-            except DatabaseProblem as trouble:
+            except Exception as trouble:  # noqa: BLE001 - a heart that stops loses every lease
                 wait = backoff.next()
                 self._observers.troubled("heartbeat", trouble, wait)
                 self._stop.wait(wait)

@@ -131,7 +131,7 @@ class Maintenance:
                 self._round()
                 backoff = Backoff()
                 wait = self._wait_seconds()
-            except DatabaseProblem as trouble:
+            except Exception as trouble:  # noqa: BLE001 - what one round cannot do, the next may
                 wait = backoff.next()
                 self._observers.troubled("maintenance", trouble, wait)
             self._stop.wait(wait)

@@ -23,6 +23,7 @@ class CallerConnection:
         self.clock = database.clock
         self.process = database.process
         self.throttle = database.process.caller_throttle
+        self.kind_of_error = database.kind_of_error
         self.writers = 1
         self.answers_at_once = False
         self.batch_size = self.load_batch_size = 500

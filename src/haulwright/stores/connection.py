@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeVar
 
 from haulwright.clock import Clock
 from haulwright.stores.books import Entry
+from haulwright.stores.error_kinds import ErrorKind
 from haulwright.stores.notify import NotifyThrottle
 from haulwright.stores.process_state import ProcessState
 
@@ -96,6 +97,9 @@ class Database(Protocol):
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run work that only reads, or a single statement that may be repeated."""
+
+    def kind_of_error(self, error: BaseException) -> ErrorKind:
+        """Whose matter an error is that came out of this database, or on the way to it."""
 
     def listen(self) -> Listener:
         """What rings when there may be something to claim."""

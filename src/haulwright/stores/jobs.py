@@ -23,9 +23,12 @@ from haulwright.errors import (
     NotFound,
 )
 from haulwright.events import Event
+from haulwright.stores.batches import batches, size_of_text
 from haulwright.stores.books import Entry, book
 from haulwright.stores.connection import Connection, Database, as_columns, first
 from haulwright.stores.effects import Effects
+from haulwright.stores.enqueue_problems import hint_after_chunks, unknown_enqueue
+from haulwright.stores.error_kinds import ErrorKind
 from haulwright.stores.events import Events, as_text
 from haulwright.stores.job_rows import DeadLetter, Requeue, loaded, row_of
 from haulwright.stores.routing import Route, Way, route
@@ -50,16 +53,35 @@ class Jobs:
         """Write jobs and return what stands for each, in order. Each chunk is on disk whole, or not at all."""
         if len(jobs) == 1:
             return [self._enqueue_single(jobs[0], route(jobs))]
-        size = self._db.load_batch_size
-        chunks = [jobs[start : start + size] for start in range(0, len(jobs), size)]
+        written: list[int] = []
+        try:
+            return self._enqueue_chunks(list(batches(jobs, self._db.load_batch_size, _size_of)), written)
+        except DatabaseUnavailable as trouble:
+            if written:
+                trouble.hint = hint_after_chunks(trouble, sum(written), len(jobs))
+            raise
+
+    def _enqueue_chunks(self, chunks: Sequence[Sequence[NewJob]], written: list[int]) -> list[Enqueued]:
+        """Write chunks, and note the size of each that is on disk."""
+
+        def write(chunk: Sequence[NewJob]) -> list[Enqueued]:
+            enqueued = self._enqueue_chunk(chunk)
+            written.append(len(chunk))
+            return enqueued
+
         if len(chunks) == 1 or self._db.writers == 1:
-            return [enqueued for chunk in chunks for enqueued in self._enqueue_chunk(chunk)]
+            return [enqueued for chunk in chunks for enqueued in write(chunk)]
         # While the server writes one chunk, the next is made ready. After a failure no further one begins.
         with ThreadPoolExecutor(CHUNKS_AT_ONCE) as threads:
-            return [enqueued for chunk in threads.map(self._enqueue_chunk, chunks) for enqueued in chunk]
+            return [enqueued for chunk in threads.map(write, chunks) for enqueued in chunk]
 
     def _enqueue_chunk(self, jobs: Sequence[NewJob]) -> list[Enqueued]:
-        return self._db.transact(partial(self.enqueue_on, jobs=jobs), rows=len(jobs))
+        try:
+            return self._db.transact(partial(self.enqueue_on, jobs=jobs), rows=len(jobs))
+        except DatabaseUnavailable as trouble:
+            if not trouble.outcome_unknown:
+                raise
+        return self._enqueue_in_doubt(jobs)
 
     def enqueue_on(self, connection: Connection, jobs: Sequence[NewJob]) -> list[Enqueued]:
         """Write jobs inside a transaction of the caller."""
@@ -162,22 +184,39 @@ class Jobs:
 
     def _enqueue_single(self, job: NewJob, chosen: Route) -> Enqueued:
         """One job, which is how most are enqueued: in one trip where its keys allow it."""
-        if chosen.way is not Way.STEP_BY_STEP:
-            try:
-                if self._db.run_single(*self._in_one_trip(job, chosen)):
-                    return Enqueued(job.id, created=True)
-            except DatabaseUnavailable as trouble:
-                if not trouble.outcome_unknown:
-                    raise
-                return self._db.transact(lambda connection: self._enqueue_in_doubt(connection, job, chosen))
-        return self._db.transact(lambda connection: self._enqueue_step_by_step(connection, job, chosen))
+        try:
+            if chosen.way is not Way.STEP_BY_STEP and self._db.run_single(*self._in_one_trip(job, chosen)):
+                return Enqueued(job.id, created=True)
+            return self._db.transact(lambda connection: self._enqueue_step_by_step(connection, job, chosen))
+        except DatabaseUnavailable as trouble:
+            if not trouble.outcome_unknown:
+                raise
+        return self._enqueue_in_doubt([job])[0]
 
-    def _enqueue_in_doubt(self, connection: Connection, job: NewJob, chosen: Route) -> Enqueued:
-        """Enqueue a job whose first try may have succeeded: then it is there under its id, or finished already."""
+    def _enqueue_in_doubt(self, jobs: Sequence[NewJob]) -> list[Enqueued]:
+        """Enqueue jobs whose first try may have succeeded; who cannot find out says that it is not known."""
+        for is_last in (False, True):
+            try:
+                return self._db.transact(partial(self._enqueue_missing, jobs=jobs), rows=len(jobs))
+            except DatabaseUnavailable as trouble:
+                raise unknown_enqueue(jobs, trouble) from trouble
+            except Exception as error:
+                # The first try was still under way when we looked, and came before us: look again.
+                if is_last or self._db.kind_of_error(error) is not ErrorKind.DATA:
+                    raise
+        raise AssertionError  # the last try returns or raises
+
+    def _enqueue_missing(self, connection: Connection, jobs: Sequence[NewJob]) -> list[Enqueued]:
+        """Enqueue those that are not there, under their ids, or finished already."""
+        there = {job.id for job in jobs if self._is_there(connection, job)}
+        others = iter(self.enqueue_on(connection, [job for job in jobs if job.id not in there]))
+        return [Enqueued(job.id, created=True) if job.id in there else next(others) for job in jobs]
+
+    def _is_there(self, connection: Connection, job: NewJob) -> bool:
         for entry in ("lock_any", "dead_letter"):
             if connection.run(self._book[entry], {"id": job.id, "tenant": job.tenant}):
-                return Enqueued(job.id, created=True)
-        return self._enqueue_step_by_step(connection, job, chosen)
+                return True
+        return False
 
     def _enqueue_one(self, connection: Connection, job: NewJob, chosen: Route, event: Event | None = None) -> Enqueued:
         if chosen.way is Way.KEYED and connection.run(*self._in_one_trip(job, chosen, event)):
@@ -214,7 +253,7 @@ class Jobs:
             if twin is not None:
                 return twin
         message = f"The unique key of a job of task {job.task!r} changed hands {TWIN_TRIES} times under this enqueue."
-        raise Conflict(message, hint="Nothing was written. Try again.")
+        raise Conflict(message, hint="Nothing of this transaction was written. Try again.")
 
     def _take_keys(
         self, connection: Connection, job: NewJob, chosen: Route
@@ -249,9 +288,11 @@ class Jobs:
 
     def _insert_many(self, connection: Connection, jobs: Sequence[NewJob]) -> list[Enqueued]:
         """Write several jobs of which some may be duplicates; each of those is looked at by itself."""
-        columns = as_columns([row_of(job) for job in jobs])
         common = {"now": self._db.clock.now(), "notify": self._notifies(jobs)}
-        written = {job_id for job_id, _ in connection.run_batch(self._book["enqueue_many"], columns, common)}
+        written: set[str] = set()
+        for batch in batches(jobs, len(jobs), _size_of):
+            columns = as_columns([row_of(job) for job in batch])
+            written |= {job_id for job_id, _ in connection.run_batch(self._book["enqueue_many"], columns, common)}
         return [Enqueued(job.id, created=True) if job.id in written else self._insert(connection, job) for job in jobs]
 
     def _load(self, connection: Connection, jobs: Sequence[NewJob]) -> None:
@@ -309,6 +350,11 @@ class Jobs:
         row = first(connection.run(self._book["dead_letter"], {"id": job_id, "tenant": tenant}))
         if row is not None:
             require(job_id, DeadLetter(*row).state, verb)
+
+
+def _size_of(job: NewJob) -> int:
+    """About how many bytes the database is sent."""
+    return size_of_text(job.args)
 
 
 def _require_id(job_id: str) -> None:

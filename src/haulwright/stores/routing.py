@@ -59,6 +59,11 @@ def route(jobs: Sequence[NewJob]) -> Route:
     return Route(Way.ONE_BY_ONE, each) if any(each) else Route(Way.INSERT_MANY)
 
 
+def has_lasting_key(job: NewJob) -> bool:
+    """Whether a second enqueue of the same would find the first, even if that is finished."""
+    return bool(_lasting_keys(job))
+
+
 def _way_of(job: NewJob, keys: Sequence[LastingKey]) -> Way:
     if not keys:
         return Way.SINGLE

@@ -12,15 +12,16 @@ from itertools import islice
 from typing import Any, TypeVar
 
 import psycopg
-from psycopg import errors as pg
 from psycopg.types.string import TextLoader
 
 from haulwright.clock import Clock
 from haulwright.errors import DatabaseUnavailable, DatabaseUnsuitable
 from haulwright.stores.books import Entry
 from haulwright.stores.connection import Columns, Connection, Listener, Params, Row, run
+from haulwright.stores.error_kinds import ErrorKind, is_of_caller
 from haulwright.stores.pool import Pool
 from haulwright.stores.postgres.address import safe_url
+from haulwright.stores.postgres.error_kinds import NEVER_READ, first_line, is_refusal, kind_of_error, unavailable
 from haulwright.stores.postgres.listener import PostgresListener, SilentListener
 from haulwright.stores.process_state import ProcessState
 
@@ -42,11 +43,26 @@ _KEEPALIVE = {
     "keepalives_interval": 5,
     "keepalives_count": 3,
 }
+_AWAY = (ErrorKind.AWAY, ErrorKind.LIMIT)
 _COPY_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 _COPY_SPECIAL = re.compile(r"[\\\n\r]")
 # The driver's remarks on broken connections are for whoever asks for them: what it raises, we tell in our own words.
 logging.getLogger("psycopg").addHandler(logging.NullHandler())
-_AGAIN = (pg.SerializationFailure, pg.DeadlockDetected, pg.LockNotAvailable)
+
+
+class _Pipeline(psycopg.Pipeline):
+    """A pipeline that ends with its Sync.
+
+    The driver's own sends a Flush after that, at which the server takes the transaction for busy: its limit on idle
+    ones is not in force until the next statement, and a process that stands still there keeps its locks for ever.
+    """
+
+    def _exit_gen(self) -> Any:
+        try:
+            self._enqueue_sync()
+            yield from self._communicate_gen()
+        finally:
+            yield from self._fetch_gen(flush=False)
 
 
 class PostgresConnection:
@@ -86,6 +102,7 @@ class PostgresConnection:
         if not psycopg.Pipeline.is_supported():
             self.raw.execute(begins)
             return self._cursor.execute(statement, params)
+        self.raw._pipeline = _Pipeline(self.raw)  # noqa: SLF001 - the driver has no other door for it
         with self.raw.pipeline():
             self.raw.execute(begins)
             return self._cursor.execute(statement, params)
@@ -137,6 +154,7 @@ class PostgresDatabase:
     writers = POOL_SIZE
     answers_at_once = False
     load_batch_size = 2000
+    kind_of_error = staticmethod(kind_of_error)
 
     def __init__(self, url: str, *, clock: Clock, pool_size: int = POOL_SIZE, behind_pooler: bool = False) -> None:
         self.url = url
@@ -167,28 +185,34 @@ class PostgresDatabase:
                     committing = True
                     connection.commit()
                     return value
-            except _AGAIN as error:
-                _wait_for_another_try(attempt, error)
-            except (psycopg.OperationalError, psycopg.InterfaceError) as error:
-                self._pool.forget()
-                if committing or attempt > 1:
-                    raise _lost(error, unknown=committing) from error
+            except psycopg.Error as error:
+                self._prepare_another_try(attempt, error, unknown=committing and not is_refusal(error))
         raise AssertionError  # the loop returns or raises
 
     def run_single(self, entry: Entry, params: Params, columns: Columns | None = None) -> list[Row]:
         """Run one entry, which is a single statement here, as a transaction of its own."""
         for attempt in range(1, ATTEMPTS + 1):
-            sent: PostgresConnection | None = None
+            sending = False
             try:
                 with self._pool.acquire() as connection:
-                    sent = connection
+                    sending = True
                     return run(connection, entry, params, columns)
-            except _AGAIN as error:
-                _wait_for_another_try(attempt, error)
-            except (psycopg.OperationalError, psycopg.InterfaceError) as error:
-                self._pool.forget()
-                raise _lost(error, unknown=sent is not None and sent.raw.closed) from error
+            except psycopg.Error as error:
+                known = is_refusal(error) or error.sqlstate in NEVER_READ
+                self._prepare_another_try(attempt, error, unknown=sending and not known)
         raise AssertionError  # the loop returns or raises
+
+    def _prepare_another_try(self, attempt: int, error: psycopg.Error, *, unknown: bool) -> None:
+        """Make ready for another try where that is safe and may help; else tell what happened."""
+        kind = kind_of_error(error)
+        if kind is ErrorKind.RACE and not unknown:
+            _wait_for_another_try(attempt, error)
+        elif kind in _AWAY or unknown:
+            self._pool.forget()  # the server, or who it is, may be another one by now
+            if unknown or attempt > 1:
+                raise unavailable(error, unknown=unknown) from error
+        else:
+            raise error
 
     def run_nondurable(
         self, entry: Entry, params: Params, columns: Columns | None = None, *, waiting: bool = True
@@ -198,16 +222,13 @@ class PostgresDatabase:
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run work that reads; once more on a fresh connection if the first one turns out to be dead."""
-        try:
-            with self._pool.acquire() as connection:
-                return work(connection)
-        except (psycopg.OperationalError, psycopg.InterfaceError):
-            self._pool.forget()
-        try:
-            with self._pool.acquire() as connection:
-                return work(connection)
-        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
-            raise _lost(error, unknown=False) from error
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                with self._pool.acquire() as connection:
+                    return work(connection)
+            except psycopg.Error as error:
+                self._prepare_another_try(attempt, error, unknown=False)
+        raise AssertionError  # the loop returns or raises
 
     def listen(self) -> Listener:
         """What rings when somebody enqueues; a transaction pooler lets nobody listen."""
@@ -226,7 +247,7 @@ class PostgresDatabase:
         try:
             raw = psycopg.connect(self.url, autocommit=True, **ours)  # type: ignore[arg-type] # libpq takes any option
         except psycopg.OperationalError as error:
-            message = f"PostgreSQL at {safe_url(self.url)} cannot be reached: {_first_line(error)}"
+            message = f"PostgreSQL at {safe_url(self.url)} cannot be reached: {first_line(error)}"
             raise DatabaseUnavailable(message, hint="Is it running, and are host, port and password right?") from error
         try:
             _require_version(raw.info.server_version)
@@ -241,10 +262,12 @@ class PostgresDatabase:
         return PostgresConnection(raw)
 
 
-def _wait_for_another_try(attempt: int, error: Exception) -> None:
+def _wait_for_another_try(attempt: int, error: psycopg.Error) -> None:
     if attempt == ATTEMPTS:
-        message = f"The transaction lost {ATTEMPTS} races in a row: {error}."
-        raise DatabaseUnavailable(message, hint="Nothing was written. Try again.") from error
+        if is_of_caller(error):
+            raise error
+        message = f"The transaction lost {ATTEMPTS} races in a row: {first_line(error)}."
+        raise DatabaseUnavailable(message, hint="Nothing of it was written. Try again.") from error
     time.sleep(random.uniform(0, 0.005 * 2**attempt))  # noqa: S311 - jitter, not a secret
 
 
@@ -330,17 +353,3 @@ def _copy_field(value: Any) -> str:
     if isinstance(value, str):
         return value.translate(_COPY_ESCAPES)
     return "\\N" if value is None else str(value)
-
-
-def _lost(error: Exception, *, unknown: bool) -> DatabaseUnavailable:
-    message = f"The work on PostgreSQL was broken off: {_first_line(error)}"
-    if unknown:
-        hint = "It was lost during the commit: whether it happened must be looked up before it is tried again."
-        problem = DatabaseUnavailable(message, hint=hint)
-        problem.outcome_unknown = True
-        return problem
-    return DatabaseUnavailable(message, hint="Nothing was written.")
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or ["no reason given"])[0]

@@ -23,14 +23,13 @@ from haulwright.stores.books import Entry
 from haulwright.stores.connection import Columns, Connection, Params, Row, run
 from haulwright.stores.pool import Pool
 from haulwright.stores.process_state import ProcessState
+from haulwright.stores.sqlite.error_kinds import BUSY, PATIENCE_SECONDS, explained, kind_of_error
 from haulwright.stores.sqlite.filesystem import make_private, require_suitable
 from haulwright.stores.sqlite.listener import SqliteListener
 
 T = TypeVar("T")
 
 OLDEST_VERSION = (3, 38, 0)
-PATIENCE_SECONDS = 30.0
-"""How long a writer waits for the others before it says so."""
 POOL_SIZE = 16
 LOG_PAGES = 1_000
 CROWD_LOG_PAGES = 4_000
@@ -57,7 +56,6 @@ pragma temp_store = memory;
 """
 TABLE = "input"
 """What an entry calls the rows of its batch."""
-_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 class SqliteConnection:
@@ -129,6 +127,7 @@ class SqliteDatabase:
     dialect = "sqlite"
     writers = 1
     answers_at_once = True
+    kind_of_error = staticmethod(kind_of_error)
 
     def __init__(self, path: Path, *, clock: Clock, pool_size: int = POOL_SIZE) -> None:
         self.path = path
@@ -165,7 +164,7 @@ class SqliteDatabase:
             return value
 
     def _transact(self, work: Callable[[Connection], T], pool: Pool[SqliteConnection], step_seconds: float) -> T:
-        with _explained(self.path), pool.acquire() as connection:
+        with explained(self.path, pool.forget), pool.acquire() as connection:
             _patiently(lambda: connection.raw.execute("begin immediate"), step_seconds)
             return _begun(connection, work)
 
@@ -174,7 +173,7 @@ class SqliteDatabase:
         if columns is not None or len(entry) > 1:
             rows = len(next(iter(columns.values()))) if columns else 1
             return self.transact(lambda connection: run(connection, entry, params, columns), rows=rows)
-        with _explained(self.path), self._pool.acquire() as connection:
+        with explained(self.path, self._pool.forget), self._pool.acquire() as connection:
             return _patiently(lambda: connection.run(entry, params))
 
     def run_nondurable(
@@ -188,7 +187,7 @@ class SqliteDatabase:
         if waiting:
             return self._transact(work, self._light_pool, STEP_SECONDS)
         try:
-            with _explained(self.path), self._light_pool.acquire(0.0) as connection:
+            with explained(self.path, self._light_pool.forget), self._light_pool.acquire(0.0) as connection:
                 connection.raw.execute("begin immediate")
                 return _begun(connection, work)
         except DatabaseUnavailable:
@@ -196,7 +195,7 @@ class SqliteDatabase:
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run work that reads: a moment of business with the file is waited out."""
-        with _explained(self.path), self._pool.acquire() as connection:
+        with explained(self.path, self._pool.forget), self._pool.acquire() as connection:
             return _patiently(lambda: work(connection))
 
     def listen(self) -> SqliteListener:
@@ -300,60 +299,9 @@ def _patiently(act: Callable[[], T], step_seconds: float = STEP_SECONDS) -> T:
         try:
             return act()
         except sqlite3.OperationalError as error:
-            if (error.sqlite_errorcode & 0xFF) not in _BUSY or time.monotonic() > until:
+            if (error.sqlite_errorcode & 0xFF) not in BUSY or time.monotonic() > until:
                 raise
         time.sleep(random.uniform(0.5, 1) * step_seconds)  # noqa: S311 - jitter, not a secret
-
-
-class _explained:  # noqa: N801 - reads as a phrase at its two uses
-    """Turn what SQLite says about files and disks into what happened, why, and what to do."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> None:
-        """Nothing to do yet."""
-
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        """Explain a database error; let everything else pass."""
-        code = getattr(error, "sqlite_errorcode", None)
-        if code is None or not isinstance(error, sqlite3.DatabaseError):
-            return
-        explanation = _EXPLANATIONS.get(code & 0xFF)
-        if explanation is not None:
-            kind, why, hint = explanation
-            raise kind(f"The database {self._path} {why}: {error}.", hint=hint) from error
-
-
-_EXPLANATIONS: dict[int, tuple[type[DatabaseUnavailable | DatabaseUnsuitable], str, str]] = {
-    sqlite3.SQLITE_BUSY: (
-        DatabaseUnavailable,
-        f"was locked by another process for {PATIENCE_SECONDS:g} s",
-        "Find the process that holds a transaction open on it; nothing was written.",
-    ),
-    sqlite3.SQLITE_FULL: (
-        DatabaseUnavailable,
-        "has no room left on its disk",
-        "Free some space; nothing of this transaction was written, and work goes on by itself afterwards.",
-    ),
-    sqlite3.SQLITE_IOERR: (DatabaseUnavailable, "met an input/output error", "Check the disk and its free space."),
-    sqlite3.SQLITE_READONLY: (
-        DatabaseUnsuitable,
-        "cannot be written",
-        "Give this user write permission on the file and its folder, or move the database.",
-    ),
-    sqlite3.SQLITE_CANTOPEN: (
-        DatabaseUnsuitable,
-        "cannot be opened",
-        "Create its folder, and give this user write permission on it.",
-    ),
-    sqlite3.SQLITE_NOTADB: (DatabaseUnsuitable, "is not an SQLite database", "Point to another file."),
-    sqlite3.SQLITE_CORRUPT: (
-        DatabaseUnsuitable,
-        "is damaged",
-        "Stop all workers, keep a copy of the file and its -wal, and restore a backup.",
-    ),
-}
 
 
 def _split(sql: str) -> list[str]:
