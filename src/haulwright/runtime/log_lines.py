@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         JobRun,
         LeaseReaped,
         LostThread,
+        RenewalsLag,
         RunEnded,
         RunLost,
         RunSettled,
@@ -127,6 +128,11 @@ class LogLines(Observer):
         """One line."""
         facts = {"error": event.error, "retry_seconds": event.retry_seconds}
         _line(log, logging.WARNING, f"{event.where}: the database is in trouble", worker=event.worker, **facts)
+
+    def renewals_lag(self, event: RenewalsLag, /) -> None:
+        """One line for all of them, with the job that waits longest."""
+        facts = {"leases": len(event.runs), "seconds": round(event.seconds, 3), "job": event.runs[0].job_id}
+        _line(log, logging.WARNING, "renewals lag", worker=event.worker, **facts)
 
     def thread_lost(self, event: LostThread, /) -> None:
         """One line."""

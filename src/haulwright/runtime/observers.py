@@ -23,6 +23,7 @@ from haulwright.runtime.observer import (
     LostThread,
     Observer,
     ReleaseReason,
+    RenewalsLag,
     RunEnded,
     RunLost,
     RunOutcome,
@@ -181,6 +182,11 @@ class Observers:
         text = redact(str(error))[:ERROR_LIMIT_CHARS]
         event = DatabaseTrouble(worker=self.worker, where=where, error=text, retry_seconds=retry_seconds)
         self._call("troubled", event)
+
+    def renewals_lag(self, runs: Sequence[Run], seconds: float) -> None:
+        """Leases are not renewed in time."""
+        facts = tuple(self._job_run(run.lease) for run in runs)
+        self._call("renewals_lag", RenewalsLag(worker=self.worker, runs=facts, seconds=seconds))
 
     def thread_lost(self, run: Run, lost_threads: int, concurrency: int) -> None:
         """A run is settled without its thread."""
