@@ -131,21 +131,43 @@ def texts_in(source: str) -> list[str]:
     return [str(text.value) for text in texts if id(text) not in explained]
 
 
-def test_the_command_line_stands_on_operations_and_never_on_the_store():
+def command_modules() -> dict[str, str]:
+    """The command line, and the commands of the applications."""
+    own = {name: text for name, text in modules(SOURCE / "apps").items() if Path(name).stem.startswith("cli")}
+    return modules(SOURCE / "cli") | own
+
+
+def test_commands_of_the_engine_and_of_applications_stand_on_operations_and_never_on_the_store():
     lines = [
         f"{name}:{number}: {line.strip()}"
-        for name, text in modules(SOURCE / "cli").items()
+        for name, text in command_modules().items()
         for number, line in enumerate(text.splitlines(), 1)
         if STORE.search(line)
     ]
 
-    assert [line for line in lines if not line.startswith("cli/kit/site.py")] == []
+    assert {name.split("/")[1] for name in command_modules()} >= {"brands", "brief", "documents", "prices", "syncs"}
+    assert lines == []
 
 
-def test_there_is_no_sql_in_the_command_line():
+def test_the_command_line_shows_the_json_of_operations_and_writes_none_of_its_own():
+    """The sandbox excepted: its addresses are of its own process, and no other door could give them."""
+    literals = [
+        f"{name}:{node.lineno}"
+        for name, text in modules(SOURCE / "cli").items()
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in {"show", "line"}
+        and isinstance(node.args[0] if node.args else None, ast.Dict)
+    ]
+
+    assert [literal for literal in literals if not literal.startswith("cli/sandbox.py")] == []
+
+
+def test_there_is_no_sql_in_commands():
     assert list((SOURCE / "cli").rglob("*.sql")) == []
     assert [
-        (name, text) for name, source in modules(SOURCE / "cli").items() for text in texts_in(source)
+        (name, text) for name, source in command_modules().items() for text in texts_in(source)
         if STATEMENT.search(text)
     ] == []  # fmt: skip
 
@@ -167,6 +189,29 @@ def test_no_function_is_longer_than_a_screen():
     }
 
     assert {name: lines for name, lines in functions.items() if lines > LONGEST_FUNCTION} == {}
+
+
+PARTICIPLES = frozenset({"told", "said", "asked", "made", "wanted", "found", "known", "given", "gone", "one"})
+
+
+def variables_of(source: str) -> set[tuple[int, str]]:
+    """The parameters and variables of every function, with their lines."""
+    functions = [
+        node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    nodes = [node for function in functions for node in ast.walk(function)]
+    names = {(node.lineno, node.id) for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return names | {(node.lineno, node.arg) for node in nodes if isinstance(node, ast.arg)}
+
+
+@pytest.mark.parametrize("room", ["cli", "operations", "testing"])
+def test_a_variable_says_what_it_is_and_not_what_became_of_it(room):
+    assert [
+        f"{name}:{line}: {variable}"
+        for name, text in modules(SOURCE / room).items()
+        for line, variable in sorted(variables_of(text))
+        if PARTICIPLES & set(variable.split("_"))
+    ] == []
 
 
 def test_no_two_public_classes_have_one_name():

@@ -86,7 +86,7 @@ def main() -> None:
     """One run, as a worker would make it."""
     url, folder, job_id, fence = sys.argv[1:]
     print(READY, flush=True)
-    done = download(Http(policy=Policy(private=True)), url, folder, owner=LeaseKey(job_id, int(fence)))
+    done = download(Http(policy=Policy(private=True)), url, folder, owner=LeaseKey(job_id, int(fence), "worker"))
     told = {"sha256": done.sha256, "bytes": done.bytes, "path": str(done.path), "resumed_from": done.resumed_from}
     print(json.dumps(told), flush=True)
 

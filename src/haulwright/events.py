@@ -43,6 +43,7 @@ SOURCE_BREAKER_CLOSED = "source.breaker_closed"
 WORKER_STARTED = "worker.started"
 WORKER_STOPPED = "worker.stopped"
 WORKER_RECOVERED = "worker.recovered"
+DATABASE_PUT_BACK = "database.put_back"
 REQUEST_REFUSED = "request.refused"
 
 FIELDS: dict[str, tuple[str, ...]] = {
@@ -78,6 +79,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     WORKER_STARTED: ("worker", "host", "pid", "queues"),
     WORKER_STOPPED: ("worker",),
     WORKER_RECOVERED: ("worker", "jobs", "reason"),
+    DATABASE_PUT_BACK: ("worker", "beats", "remembered"),
     REQUEST_REFUSED: ("verb", "reason"),
 }
 """The fields that every event of a name carries. A task may declare more from its arguments and result."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ from click.testing import CliRunner
 
 from haulwright.cli.kit.root import root
 from haulwright.clock import CLOCK_VARIABLE, TESTING_VARIABLE, SettableClock
+from haulwright.redaction import redact
 from haulwright.stores import migrations
 from haulwright.stores.connect import open_database
 from haulwright.stores.store import Store
@@ -83,6 +85,12 @@ def haulwright(bare: Callable[..., Answer], database_url: str) -> Callable[..., 
     """A command on a migrated database of each kind."""
     bare("db", "migrate", "--database", database_url)
     return lambda *words, **more: bare(*words, "--database", database_url, **more)
+
+
+@pytest.fixture
+def typable_url(database_url: str) -> str:
+    """The address of the database as a hint repeats it: to be typed, and without a password."""
+    return shlex.quote(redact(database_url))
 
 
 @pytest.fixture

@@ -61,7 +61,7 @@ def test_dead_letters_are_found_by_their_error_code(haulwright, dead, enqueue):
         (["--where", "created_after:2024-01-01T00:00:00"], "no time zone"),
         (["--where", "state:sleeping"], "is no state"),
         (["--state", "sleeping"], "not one of"),
-        (["--limit", "0"], "not between 1 and 1000"),
+        (["--limit", "0"], "not in the range 1<=x<=1000"),
     ],
 )
 def test_a_filter_that_makes_no_sense_is_refused(on_file, words, told):
@@ -106,11 +106,11 @@ def test_a_retry_is_shown_as_such_and_says_when(haulwright, clock, enqueue, work
     assert haulwright("job", "list", "--state", "queued", "--json").json["jobs"][0]["id"] == job_id
 
 
-def test_why_says_that_no_worker_is_there_and_what_to_type(haulwright, enqueue):
+def test_why_says_that_no_worker_is_there_and_what_to_type(haulwright, enqueue, typable_url):
     answer = haulwright("job", "why", enqueue("price", "sku=A1"))
 
     assert answer.out == "no live worker serves the queue 'default'\n"
-    assert answer.err == "Next: haulwright worker --queues default\n"
+    assert answer.err == f"Next: haulwright -A MODULE:APP --database {typable_url} worker --queues default\n"
 
 
 def test_a_waiting_job_is_cancelled_at_once(haulwright, enqueue):

@@ -121,6 +121,24 @@ def test_the_first_use_of_a_file_says_that_it_was_made(on_file):
     assert on_file("job", "list").err == "No jobs.\n"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("brand", "list"),
+        ("brief", "list"),
+        ("doc", "search", "harbour", "--tenant", "acme"),
+        ("price", "list"),
+        ("sync", "plan", "--tenant", "acme"),
+    ],
+)
+def test_a_command_of_an_application_says_so_too(on_file, words):
+    first, second = on_file(*words), on_file(*words)
+
+    assert (first.code, second.code) == (0, 0)
+    assert "A new database was made" in first.err
+    assert "A new database was made" not in second.err
+
+
 def test_a_worker_that_starts_is_an_event(haulwright, work):
     work()
 

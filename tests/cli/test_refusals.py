@@ -141,7 +141,7 @@ def test_a_postgresql_that_was_not_migrated(process, postgres_url):
     asked = process("job", "list", "--database", postgres_url)
     out, err = asked.communicate()
 
-    is_refused(Answer(asked.returncode, out, err), 69, "haulwright db migrate")
+    is_refused(Answer(asked.returncode, out, err), 69, " db migrate")
 
 
 def test_a_file_that_is_no_database(bare):

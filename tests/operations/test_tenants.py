@@ -53,6 +53,11 @@ def refusal_of(act, operations, job_id):
     return type(error), str(error).replace(job_id, "ID"), error.code, error.hint, error.exit_code, error.what
 
 
+def test_a_job_that_is_foreign_absent_or_no_id_at_all_is_not_found_either(letter):
+    assert [app.operations(GLOBEX).jobs.find(job_id) for job_id in (letter, new_id(), "")] == [None, None, None]
+    assert [app.operations(who).jobs.find(letter).id for who in (ACME, SUPPORT, ADMIN)] == [letter] * 3
+
+
 @pytest.mark.proves("TN-03")
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_foreign_job_looks_exactly_like_an_absent_one(verb):

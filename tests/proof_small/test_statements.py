@@ -12,6 +12,7 @@ from haulwright.engine.settlement import RELEASE, Settlement
 from haulwright.engine.transitions import State
 from haulwright.errors import NotFound
 from haulwright.stores.books import book
+from haulwright.stores.job_rows import fenced
 from tests.stores.scenes import (
     BOOM,
     MINUTE,
@@ -74,7 +75,7 @@ def test_a_permit_is_freed_under_its_own_fence_alone(store, clock, worker, make_
     freed = book("haulwright.stores", store.database.dialect, "jobs")["free_permits"]
 
     def free(lease):
-        columns = {"id": [job.id], "fence": [lease.fence]}
+        columns = {"id": [job.id], "fence": [lease.fence], "worker_id": [lease.worker_id]}
         return store.database.transact(lambda connection: connection.run_batch(freed, columns, {}))
 
     assert free(stale) == []
@@ -86,10 +87,10 @@ def test_a_number_of_a_permit_has_one_holder(store, worker, make_job):
     other = make_job()
     claim_one(store, worker)
     mark = "?" if store.database.dialect == "sqlite" else "%s"
-    sql = f"insert into haulwright_permits values ('k', 1, {mark}, 1, 0)"  # noqa: S608 - a mark, not a value
+    sql = f"insert into haulwright_permits values ('k', 1, {mark}, 1, {mark}, 0)"  # noqa: S608 - a mark, not a value
 
     with pytest.raises(Exception, match=r"(?i)unique"):
-        store.database.transact(lambda connection: connection.execute(sql, (other.id,)))
+        store.database.transact(lambda connection: connection.execute(sql, (other.id, other.id)))
 
 
 @pytest.fixture
@@ -100,7 +101,7 @@ def effect(store, clock, worker, make_job):
     lose(store, clock)
     second = claim_one(store, worker)
     store.effects.begin(second, "k", "charge")
-    return {"tenant": second.tenant, "key": "k", "fence": second.fence, "job_id": second.id}
+    return {"tenant": second.tenant, "key": "k", "fence": second.fence, "job_id": second.id, "worker_id": worker}
 
 
 def test_an_effect_is_settled_under_the_fence_that_began_it_and_once(store, effect):
@@ -109,6 +110,48 @@ def test_an_effect_is_settled_under_the_fence_that_began_it_and_once(store, effe
     assert run(store, "effects.settle", **effect | done | {"fence": 1}) == []
     assert run(store, "effects.settle", **effect | done) == [("k",)]
     assert run(store, "effects.settle", **effect | done) == []
+
+
+def test_an_effect_is_settled_by_the_worker_that_began_it(store, other_worker, effect):
+    done = {"result": "1", "stored": "inline"}
+
+    assert run(store, "effects.settle", **effect | done | {"worker_id": other_worker}) == []
+    assert run(store, "effects.settle", **effect | done) == [("k",)]
+
+
+def test_a_permit_is_freed_by_its_own_worker_alone(store, worker, other_worker, make_job):
+    make_job(concurrency_key="k", concurrency_limit=1)
+    lease = claim_one(store, worker)
+    freed = book("haulwright.stores", store.database.dialect, "jobs")["free_permits"]
+
+    def free(worker_id):
+        columns = fenced([lease.key._replace(worker_id=worker_id)])
+        return store.database.transact(lambda connection: connection.run_batch(freed, columns, {}))
+
+    assert free(other_worker) == []
+    assert free(worker) == [("k",)]
+
+
+def test_a_cancel_is_heard_by_its_own_worker_alone(store, worker, other_worker, a_job):
+    lease = claim_one(store, worker)
+    store.jobs.cancel(a_job.id, tenant=None, reason="enough", actor="a person")
+    asked = book("haulwright.stores", store.database.dialect, "jobs")["asked_to_cancel"]
+
+    def look(worker_id):
+        columns = fenced([lease.key._replace(worker_id=worker_id)])
+        return store.database.transact(lambda connection: connection.run_batch(asked, columns, {}))
+
+    assert look(other_worker) == []
+    assert look(worker) == [(a_job.id, 1, worker, "enough")]
+
+
+@pytest.mark.usefixtures("a_job")
+def test_after_a_lost_reply_the_worker_tells_whose_settlement_it_was(store, worker, other_worker):
+    lease = claim_one(store, worker)
+    assert settle(store, lease)
+
+    assert store.settlements.ended_by(lease)
+    assert not store.settlements.ended_by(lease._replace(worker_id=other_worker))
 
 
 def test_an_effect_is_taken_over_by_a_newer_run_alone_and_only_while_it_is_in_doubt(store, effect):

@@ -13,6 +13,7 @@ from haulwright.clock import SECOND
 from haulwright.runtime.execution import Run
 from haulwright.runtime.observers import Observers
 from haulwright.runtime.watchdog import Watchdog
+from haulwright.stores.leases import Leases, Renewal
 from tests.runtime.importable import until_told
 from tests.runtime.waiting import eventually
 
@@ -45,6 +46,14 @@ def let_go():
     event.set()
 
 
+@pytest.fixture
+def hung_renewals(let_go, monkeypatch, caplog):
+    """What is logged while no renewal comes back."""
+    monkeypatch.setattr(Leases, "renew", lambda *_: let_go.wait(30) and Renewal(frozenset(), {}))
+    with caplog.at_level(logging.WARNING, "haulwright.worker"):
+        yield caplog
+
+
 def renewed_us(app, handle):
     """For how long a lease has been renewed, on the database's clock."""
     job = app.store.listing.get(handle.id)
@@ -58,7 +67,7 @@ def test_a_long_commit_costs_neither_its_neighbours_nor_itself_the_lease(app, st
     """It lasts longer than two leases; another worker sweeps meanwhile."""
     committing = threading.Event()
 
-    def hold_on(tx):
+    def hold_on(_tx):
         committing.set()
         assert let_go.wait(20)
 
@@ -86,7 +95,7 @@ def test_a_long_commit_costs_neither_its_neighbours_nor_itself_the_lease(app, st
 
 
 @pytest.mark.parametrize("name", ["plain", "asynchronous"])
-def test_a_run_whose_lease_nobody_can_renew_is_told_of_and_ended(app, start_worker, let_go, listening, caplog, name):
+def test_a_run_whose_lease_nobody_can_renew_is_told_of_and_ended(app, start_worker, hung_renewals, listening, name):
     """The renewals hang, as with a server that takes every statement and answers none."""
 
     @app.task(lease="1 s", retry=Retry(1))
@@ -98,15 +107,12 @@ def test_a_run_whose_lease_nobody_can_renew_is_told_of_and_ended(app, start_work
         await asyncio.sleep(20)
 
     handle = app.tasks[name].enqueue()
-    with caplog.at_level(logging.WARNING, "haulwright.worker"):
-        worker = start_worker()
-        worker._heartbeat_store.leases.renew = lambda _leases: let_go.wait(30) and app.store.leases.renew([])
-
-        eventually(lambda: listening.losses)
+    start_worker()
+    eventually(lambda: listening.losses)
 
     assert listening.losses[0].run.job_id == handle.id
     assert [(run.job_id, run.fence) for run in listening.lags[0].runs] == [(handle.id, 1)]
-    lines = [record for record in caplog.records if record.message == "renewals lag"]
+    lines = [record for record in hung_renewals.records if record.message == "renewals lag"]
     assert (lines[0].facts["job"], lines[0].facts["leases"]) == (handle.id, 1)
 
 

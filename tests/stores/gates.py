@@ -14,6 +14,12 @@ from haulwright.stores.store import Store
 KEY = "shop.example"
 
 
+def outsider() -> LeaseKey:
+    """Somebody outside any job, who holds what it gets for itself."""
+    holder = new_id()
+    return LeaseKey(holder, 0, holder)
+
+
 def declare(store: Store, key: str = KEY, **said: Any) -> str:
     """A source that allows this."""
     store.sources.declare(key, source_limits(**said))
@@ -22,14 +28,14 @@ def declare(store: Store, key: str = KEY, **said: Any) -> str:
 
 def ask(store: Store, key: str = KEY, *, back: bool = False, patience: float = 0.0) -> Admission | Denial:
     """Ask from outside any job."""
-    answer = store.gates.ask(key, Requester(LeaseKey(new_id(), 0), back), lease_seconds=60, patience=patience)
+    answer = store.gates.ask(key, Requester(outsider(), back), lease_seconds=60, patience=patience)
     assert answer is not None
     return answer
 
 
 def ask_many(store: Store, fresh: int, back: int = 0, key: str = KEY) -> list[Admission | Denial]:
     """Ask for many at once, as a claim does."""
-    askers = [Requester(LeaseKey(new_id(), 1), place < back) for place in range(fresh + back)]
+    askers = [Requester(LeaseKey(new_id(), 1, new_id()), place < back) for place in range(fresh + back)]
     answers = store.database.transact(lambda connection: store.gates.ask_on(connection, key, askers))
     assert answers is not None
     return answers

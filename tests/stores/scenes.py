@@ -51,6 +51,16 @@ def settle(store: Store, lease: Lease, outcome: Outcome | None = None) -> bool:
     return lease.id in store.settlements.settle([settlement(lease, outcome or Done())])
 
 
+def give_same_number_to(store: Store, worker: str) -> None:
+    """Put the database back to before the claims, and let another worker make them: the same numbers, another right."""
+    for table in ("haulwright_jobs", "haulwright_permits", "haulwright_source_permits", "haulwright_effects"):
+        running = " where state = 'running'" if table == "haulwright_jobs" else ""
+        update = f"update {table} set worker_id = '{worker}'{running}"  # noqa: S608 - our own
+        store.database.transact(lambda connection, sql=update: connection.execute(sql))
+    probe = f"update haulwright_sources set probe_worker = '{worker}' where probe_worker is not null"  # noqa: S608 - our own
+    store.database.transact(lambda connection: connection.execute(probe))
+
+
 def fail(store: Store, lease: Lease) -> bool:
     """End a run by an error that may pass."""
     return settle(store, lease, RetryLater(BOOM))

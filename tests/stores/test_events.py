@@ -187,11 +187,12 @@ def test_every_event_carries_the_fields_of_its_name(store, clock, worker):
     store.sources.pause("shop", actor="me", reason="no")
     store.sources.resume("shop", actor="me")
     for left in (Release("failed", park_seconds=30), Release("ok")):
-        store.gates.leave(store.gates.ask("shop", Requester(LeaseKey(worker, 0)), lease_seconds=60), left)
+        store.gates.leave(store.gates.ask("shop", Requester(LeaseKey(worker, 0, worker)), lease_seconds=60), left)
         clock.advance(60)
     one = Identity(worker, "w", "h", "b", 1, "1", "0")
     store.workers.register(one, [], [])
     store.workers.recovered(one, [], 0)
+    store.workers.put_back(one, 1, 2)
     store.workers.stopped(one, 0)
 
     told = store.events.latest(limit=1000)

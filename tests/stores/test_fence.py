@@ -19,6 +19,7 @@ from tests.stores.scenes import (
     claim_one,
     commit,
     count,
+    give_same_number_to,
     ids,
     lose,
     names,
@@ -38,12 +39,18 @@ OUTCOMES = {
 }
 
 
-@pytest.fixture(params=["run by another", "waiting again"])
+@pytest.fixture(params=["run by another", "run again here", "waiting again", "run by another under the same number"])
 def stale(store, clock, other_worker, lease, request):
-    """The lease of a worker whose job was taken back; the fence alone does not tell while nobody else has it."""
+    """The lease of a worker whose job was taken back; the fence alone does not tell while nobody else has it.
+
+    Nor where the database was put back to before the claim, and gave the same number to somebody else.
+    """
+    if request.param == "run by another under the same number":
+        give_same_number_to(store, other_worker)
+        return lease
     lose(store, clock)
-    if request.param == "run by another":
-        claim_one(store, other_worker)
+    if request.param != "waiting again":
+        claim_one(store, other_worker if request.param == "run by another" else lease.worker_id)
     return lease
 
 

@@ -20,8 +20,8 @@ def test_a_database_says_what_it_is(store):
 
 
 def test_a_permit_of_a_job_that_does_not_run_is_counted(store, a_job):
-    values = f"('k', 1, '{a_job.id}', 1, 0)"
-    write = f"insert into haulwright_permits (key, number, job_id, fence, taken_at) values {values}"  # noqa: S608 - our own
+    values = f"('k', 1, '{a_job.id}', 1, '{a_job.id}', 0)"
+    write = f"insert into haulwright_permits (key, number, job_id, fence, worker_id, taken_at) values {values}"  # noqa: S608 - our own
     store.database.transact(lambda connection: connection.execute(write))
 
     assert store.integrity.unsound()["permits"] == 1

@@ -75,7 +75,7 @@ def test_what_a_transaction_holds_is_not_taken_back_meanwhile(store, open_store,
     lease = claim_one(store, worker)
     clock.advance(500)
 
-    assert while_held(store, lease, lambda: open_store().recovery.reap()) == []
+    assert while_held(store, lease, open_store().recovery.reap) == []
 
 
 def test_a_renewal_of_many_leases_does_not_give_way_to_those_who_write_much(store, worker):

@@ -9,11 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from haulwright.clock import SECOND
-from haulwright.engine.ids import new_id
-from haulwright.engine.job import LeaseKey
 from haulwright.errors import LeaseLost, NotFound
 from haulwright.stores.sources.admission import Admission, Denial, Requester
-from tests.stores.gates import KEY, ask, ask_many, declare, leave, passes, wait_of
+from tests.stores.gates import KEY, ask, ask_many, declare, leave, outsider, passes, wait_of
 from tests.stores.scenes import START, claim_one, lose
 
 STEPS = st.lists(
@@ -174,7 +172,7 @@ def test_a_declaration_that_says_nothing_new_changes_nothing(store):
 
 
 def test_an_unknown_source_is_not_governed_and_cannot_be_paused(store):
-    assert store.gates.ask("nobody", Requester(LeaseKey(new_id(), 0)), lease_seconds=60) is None
+    assert store.gates.ask("nobody", Requester(outsider()), lease_seconds=60) is None
     with pytest.raises(NotFound):
         store.sources.pause("nobody", actor="ops", reason="")
 

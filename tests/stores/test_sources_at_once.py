@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 
 from haulwright.clock import SECOND
-from haulwright.engine.ids import new_id
-from haulwright.engine.job import LeaseKey
 from haulwright.stores.sources.admission import Admission, Denial, Release, Requester
-from tests.stores.gates import KEY, declare
+from tests.stores.gates import KEY, declare, outsider
 from tests.stores.scenes import lose
 
 OK = Release("ok", received=10, seconds=0.5)
@@ -21,7 +19,7 @@ sqlite_alone = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True
 @pytest.fixture
 def at_once(store):
     """Ask without waiting."""
-    return lambda **how: store.gates.ask_at_once(KEY, Requester(LeaseKey(new_id(), 0)), lease_seconds=60.0, **how)
+    return lambda **how: store.gates.ask_at_once(KEY, Requester(outsider()), lease_seconds=60.0, **how)
 
 
 @sqlite_alone
@@ -44,7 +42,7 @@ def test_what_is_granted_at_once_is_on_the_same_meter(store, at_once):
 
     assert [at_once().delay_us / SECOND for _ in range(3)] == [0, 1, 2]
     assert at_once().gate == "rate"
-    refused = store.gates.ask(KEY, Requester(LeaseKey(new_id(), 0)), lease_seconds=60.0)
+    refused = store.gates.ask(KEY, Requester(outsider()), lease_seconds=60.0)
     assert isinstance(refused, Denial)
 
 
@@ -91,7 +89,7 @@ def test_a_run_that_lost_its_lease_passes_nothing_at_once(store, clock, lease):
 )
 def test_an_answer_that_says_something_of_the_server_is_never_left_quietly(store, left):
     declare(store, rate="600/min", burst=5)
-    passed = store.gates.ask(KEY, Requester(LeaseKey(new_id(), 0)), lease_seconds=60.0)
+    passed = store.gates.ask(KEY, Requester(outsider()), lease_seconds=60.0)
 
     assert not store.gates.leave_at_once(passed, left)
     store.gates.leave(passed, left)
@@ -101,9 +99,9 @@ def test_an_answer_that_says_something_of_the_server_is_never_left_quietly(store
 
 def test_the_probe_of_a_breaker_is_never_left_quietly(store, clock):
     declare(store, rate="600/min", burst=5, breaker="1 failure / 5 min")
-    store.gates.leave(store.gates.ask(KEY, Requester(LeaseKey(new_id(), 0)), lease_seconds=60.0), Release("failed"))
+    store.gates.leave(store.gates.ask(KEY, Requester(outsider()), lease_seconds=60.0), Release("failed"))
     clock.advance(301)
-    probe = store.gates.ask(KEY, Requester(LeaseKey(new_id(), 0)), lease_seconds=60.0)
+    probe = store.gates.ask(KEY, Requester(outsider()), lease_seconds=60.0)
 
     assert not store.gates.leave_at_once(probe, OK)
     store.gates.leave(probe, OK)

@@ -6,11 +6,9 @@ import pytest
 
 from haulwright import events
 from haulwright.clock import SECOND
-from haulwright.engine.ids import new_id
-from haulwright.engine.job import LeaseKey
 from haulwright.engine.source import PROBE_SECONDS, source_limits
 from haulwright.stores.sources.admission import Admission, Denial, Release, Requester
-from tests.stores.gates import KEY, ask, ask_many, claimed, declare, fail, leave, passes, wait_of
+from tests.stores.gates import KEY, ask, ask_many, claimed, declare, fail, leave, outsider, passes, wait_of
 from tests.stores.scenes import claim, claim_one, lose, race
 
 
@@ -222,8 +220,8 @@ def test_the_right_of_a_probe_is_its_own(store, clock):
     declare(store)
     fail(store, 5)
     clock.advance(300)
-    probe = Requester(LeaseKey(new_id(), 0))
+    probe = Requester(outsider())
 
     assert isinstance(store.gates.ask(KEY, probe, lease_seconds=60), Admission)
     assert isinstance(store.gates.ask(KEY, probe, lease_seconds=60), Admission)
-    assert isinstance(store.gates.ask(KEY, Requester(LeaseKey(probe.holder.id, 1)), lease_seconds=60), Denial)
+    assert isinstance(store.gates.ask(KEY, Requester(probe.holder._replace(fence=1)), lease_seconds=60), Denial)

@@ -150,6 +150,37 @@ class Server:
                 continue
             return
 
+    def replicate(self) -> Server:
+        """Start a standby that follows this server by streaming, as an asynchronous replica does."""
+        program = self._binaries / "pg_basebackup"
+        if not program.exists():
+            raise PostgresUnavailable("these PostgreSQL binaries have no pg_basebackup")
+        standby = Server(self._binaries, _private_folder(self._account), self._account, durable=False, port=None)
+        try:
+            standby._copy(["-h", str(self._folder), "-p", self._settings["port"], "-U", SUPERUSER], program)
+            standby.launch()
+        except BaseException:
+            standby.stop()
+            raise
+        return standby
+
+    def _copy(self, source: list[str], program: Path) -> None:
+        command: list[str | Path] = [
+            program,
+            *source,
+            "-D",
+            self._data,
+            "-R",
+            "-X",
+            "stream",
+            "-c",
+            "fast",
+            "--no-sync",
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, **self._child_options())
+        if done.returncode:
+            raise PostgresUnavailable(f"pg_basebackup failed: {done.stderr.strip()}")
+
     def restart(self, mode: Mode = "fast") -> None:
         """Stop and start it again; `immediate` is the crash from which it recovers."""
         self.halt(mode)
@@ -183,7 +214,7 @@ class Server:
     def _wait_until_ready(self, process: subprocess.Popen[bytes]) -> None:
         deadline = time.monotonic() + START_SECONDS
         while process.poll() is None and time.monotonic() < deadline:
-            if self._status() == "ready":
+            if self._status() in ("ready", "standby"):
                 return
             time.sleep(0.02)
         raise PostgresUnavailable(

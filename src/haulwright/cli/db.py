@@ -10,7 +10,7 @@ import click
 from haulwright.cli.doctor import show_findings
 from haulwright.cli.kit.output import Table
 from haulwright.cli.kit.verbs import NounGroup
-from haulwright.operations.views.health import migration_run_view, schema_view
+from haulwright.operations.views.health import migration_run_view, schema_script_view, schema_view
 
 if TYPE_CHECKING:
     from haulwright.cli.kit.site import Site
@@ -31,11 +31,11 @@ def migrate(site: Site, applications: tuple[str, ...], *, sql: bool, dialect: st
 
     The engine's, those of the APPLICATIONS named, and those that the app needs, where one is named.
     """
-    schema = site.operations(opened=False).schema
+    schema = site.operations(open_database=False).schema
     if sql:
-        chosen = dialect or ("sqlite" if urlsplit(site.database_url).scheme.startswith("sqlite") else "postgres")
-        text = schema.script(chosen, applications)
-        site.out.show({"dialect": chosen, "sql": text}, text.rstrip("\n"))
+        dialect = dialect or ("sqlite" if urlsplit(site.database_url).scheme.startswith("sqlite") else "postgres")
+        text = schema.script(dialect, applications)
+        site.out.show(schema_script_view(dialect, text), text.rstrip("\n"))
         return
     run = schema.migrate(applications)
     lines = [f"applied {migration.schema} {migration.number:04} {migration.name}" for migration in run.applied]
@@ -47,7 +47,7 @@ def migrate(site: Site, applications: tuple[str, ...], *, sql: bool, dialect: st
 @click.pass_obj
 def status(site: Site) -> None:
     """Say how far the schema has come. Nothing is changed."""
-    chains = site.operations(opened=False).schema.status()
+    chains = site.operations(open_database=False).schema.status()
     rows = [(chain.schema, chain.applied, chain.known, _in_words(chain)) for chain in chains]
     site.out.show(schema_view(chains), Table(("schema", "applied", "known", "status"), rows))
     if not all(chain.current for chain in chains):
@@ -59,7 +59,7 @@ def status(site: Site) -> None:
 def verify(site: Site) -> None:
     """Check that what the database holds is sound. Nothing is changed; exit code 5 where something is wrong."""
     stuck_seconds = float(site.settings["stuck_effect_seconds"])
-    show_findings(site, site.operations(opened=False).health.verify(stuck_effect_seconds=stuck_seconds))
+    show_findings(site, site.operations(open_database=False).health.verify(stuck_effect_seconds=stuck_seconds))
 
 
 def _in_words(chain: ChainStatus) -> str:

@@ -8,7 +8,7 @@ import click
 
 from haulwright.cli.filters import filter_options, job_query
 from haulwright.cli.jobs import LATEST
-from haulwright.cli.kit.options import confirm
+from haulwright.cli.kit.options import confirm, page_options
 from haulwright.cli.kit.params import JOB_ID
 from haulwright.cli.kit.verbs import NounGroup
 from haulwright.errors import Refused
@@ -37,8 +37,7 @@ command = NounGroup("dead", help="Dead letters: list, count, requeue.")
 @command.command("list")
 @filter_options
 @click.option("--requeued", is_flag=True, help="Also those that were requeued already.")
-@click.option("--limit", default=LATEST, show_default=True, help=f"At most so many, up to {PAGE_LIMIT}.")
-@click.option("--after", metavar="CURSOR", help="Those after a page: what its `next` says.")
+@page_options(default=LATEST)
 @click.pass_obj
 def list_(
     site: Site, /, where: tuple[str, ...], *, requeued: bool, limit: int, after: str | None, **options: Any
@@ -53,8 +52,7 @@ def list_(
 
 @command.command("counts")
 @click.option("--tenant", help="Only those of this tenant.")
-@click.option("--limit", default=PAGE_LIMIT, show_default=True, help=f"At most so many, up to {PAGE_LIMIT}.")
-@click.option("--after", metavar="CURSOR", help="Those after a page: what its `next` says.")
+@page_options(default=PAGE_LIMIT)
 @click.pass_obj
 def counts(site: Site, tenant: str | None, limit: int, after: str | None) -> None:
     """Count the dead letters that wait for somebody, by tenant and error code, the most first."""
@@ -96,34 +94,34 @@ def requeue(  # noqa: PLR0913 - the options of the command, each with a name
     if ids and (where or any(value for name, value in options.items() if name != "tenant")):
         raise click.UsageError("A filter goes with --all, not with ids.")
     letters = site.operations(_principal(site, as_support, options["tenant"], reason)).dead_letters
-    chosen = DeadLetterIds([*ids], more=False) if ids else letters.ids(job_query(where, **options))
-    if chosen.more:
-        site.out.note(f"There are more than {len(chosen.ids)}: these first, then say it again.")
+    selection = DeadLetterIds([*ids], more=False) if ids else letters.ids(job_query(where, **options))
+    if selection.more:
+        site.out.note(f"There are more than {len(selection.ids)}: these first, then say it again.")
     if dry_run:
-        sentence = f"{len(chosen.ids)} would be requeued. Nothing was changed."
-        site.out.show(would_requeue_view(chosen), *chosen.ids, sentence)
+        sentence = f"{len(selection.ids)} would be requeued. Nothing was changed."
+        site.out.show(would_requeue_view(selection), *selection.ids, sentence)
         return
     if fresh:
         site.out.note(FRESH_WARNING)
-    if everything and chosen.ids and not yes:
-        count = f"{len(chosen.ids)} dead letters"
+    if everything and selection.ids and not yes:
+        count = f"{len(selection.ids)} dead letter{'s' if len(selection.ids) > 1 else ''}"
         confirm(f"requeue {count}", f"Requeue {count}?", hint="Add --yes, or look first with --dry-run.")
-    outcomes = letters.requeue_many(chosen.ids, correlation_id=correlation_id, fresh=fresh)
-    _show(site, [*site.out.progress(outcomes, "requeue", len(chosen.ids))])
+    outcomes = letters.requeue_many(selection.ids, correlation_id=correlation_id, fresh=fresh)
+    _show(site, [*site.out.progress(outcomes, "requeue", len(selection.ids))])
 
 
 def _show(site: Site, outcomes: list[Requeued | RequeueRefused]) -> None:
     """What became of each: a single one that was refused is the error of the command, of several it is told."""
-    requeued = [outcome for outcome in outcomes if isinstance(outcome, Requeued)]
-    refused = [outcome for outcome in outcomes if isinstance(outcome, RequeueRefused)]
-    if refused and len(outcomes) == 1:
-        raise refused[0].error
-    table = site.out.table(REQUEUED_COLUMNS, requeued, empty="Nothing was requeued.")
+    successors = [outcome for outcome in outcomes if isinstance(outcome, Requeued)]
+    refusals = [outcome for outcome in outcomes if isinstance(outcome, RequeueRefused)]
+    if refusals and len(outcomes) == 1:
+        raise refusals[0].error
+    table = site.out.table(REQUEUED_COLUMNS, successors, empty="Nothing was requeued.")
     site.out.show(requeue_view(outcomes), table)
-    for refusal in refused:
+    for refusal in refusals:
         site.out.note(f"Left as it is: {refusal.error.message}")
-    if refused:
-        click.get_current_context().exit(refused[0].error.exit_code)
+    if refusals:
+        click.get_current_context().exit(refusals[0].error.exit_code)
 
 
 def _principal(site: Site, as_support: str | None, tenant: str | None, reason: str) -> Principal:

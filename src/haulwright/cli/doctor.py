@@ -34,7 +34,7 @@ def show_findings(site: Site, findings: Sequence[Finding]) -> None:
     rows: list[tuple[str, str, str]] = []
     for finding in findings:
         rows.append((finding.level, finding.check, finding.sentence))
-        rows += [("", "", f"  next: {finding.next_step}")] if finding.next_step else []
+        rows += [("", "", f"  next: {site.typable(finding.next_step)}")] if finding.next_step else []
     document = findings_view(findings)
     site.out.show(document, Table(("level", "check", "finding"), rows))
     if document["problems"]:

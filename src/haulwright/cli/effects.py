@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from haulwright.cli.kit.options import page_options
 from haulwright.cli.kit.params import JOB_ID, JSON
 from haulwright.cli.kit.verbs import NounGroup
 from haulwright.engine.job import DEFAULT_TENANT
@@ -17,7 +18,6 @@ from haulwright.operations.views.effects import (
     resolved_view,
     unresolved_page_view,
 )
-from haulwright.stores.paging import PAGE_LIMIT
 
 if TYPE_CHECKING:
     from haulwright.cli.kit.site import Site
@@ -27,8 +27,7 @@ command = NounGroup("effect", help="What runs did through the ledger.")
 
 @command.command("list")
 @click.argument("job_id", type=JOB_ID, metavar="JOB")
-@click.option("--limit", default=500, show_default=True, help=f"At most so many, up to {PAGE_LIMIT}.")
-@click.option("--after", metavar="CURSOR", help="Those after a page: what its `next` says.")
+@page_options(default=500)
 @click.pass_obj
 def list_(site: Site, job_id: str, limit: int, after: str | None) -> None:
     """List the effects of a job, in the order of their beginning, with those that it inherited from a dead letter."""
@@ -41,8 +40,7 @@ def list_(site: Site, job_id: str, limit: int, after: str | None) -> None:
 
 @command.command("unresolved")
 @click.option("--tenant", help="Only those of this tenant.")
-@click.option("--limit", default=50, show_default=True, help=f"At most so many, up to {PAGE_LIMIT}.")
-@click.option("--after", metavar="CURSOR", help="Those after a page: what its `next` says.")
+@page_options(default=50)
 @click.pass_obj
 def unresolved(site: Site, tenant: str | None, limit: int, after: str | None) -> None:
     """List effects of which nobody knows whether they happened.
@@ -76,7 +74,7 @@ def resolve(  # noqa: PLR0913 - the options of the command, each with a name
         raise click.UsageError("Say whether it happened: --happened or --not.")
     effects = site.operations(site.principal(reason)).effects
     value = None if result is None else json.loads(result)
-    resolved = effects.resolve(key, happened=happened, result=value, tenant=tenant)
+    effect = effects.resolve(key, happened=happened, result=value, tenant=tenant)
     sentence = "It is recorded as done." if happened else "It is recorded as not done, and may run again."
-    site.out.show(resolved_view(resolved), sentence)
+    site.out.show(resolved_view(effect), sentence)
     site.out.next_step("haulwright dead requeue JOB")

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from haulwright.cli.kit.params import DURATION, JOB_ID
+from haulwright.cli.kit.options import page_options
+from haulwright.cli.kit.params import DURATION, EVENT_NAME, JOB_ID
 from haulwright.cli.kit.times import utc_seconds
 from haulwright.cli.kit.verbs import NounGroup
-from haulwright.events import FIELDS
 from haulwright.operations.views.events import EVENT_COLUMNS, event_author, event_view, event_words, events_view
 from haulwright.stores.paging import PAGE_LIMIT
 
@@ -24,11 +24,10 @@ command = NounGroup("event", help="What happened, in the order of commits.")
 
 
 @command.command("list")
-@click.option("--name", type=click.Choice([*FIELDS]), metavar="EVENT", help="Only events of this name.")
+@click.option("--name", type=EVENT_NAME, metavar="EVENT", help="Only events of this name.")
 @click.option("--tenant", help="Only events of this tenant.")
 @click.option("--job", "job_id", type=JOB_ID, metavar="ID", help="The timeline of one job, from its first moment.")
-@click.option("--limit", default=50, show_default=True, help=f"So many, up to {PAGE_LIMIT}.")
-@click.option("--after", metavar="CURSOR", help="The page after another: what its `next` says.")
+@page_options(default=50)
 @click.pass_obj
 def list_(  # noqa: PLR0913 - the options of the command, each with a name
     site: Site, /, name: str | None, tenant: str | None, job_id: str | None, *, limit: int, after: str | None
@@ -48,7 +47,7 @@ def list_(  # noqa: PLR0913 - the options of the command, each with a name
 
 
 @command.command("tail")
-@click.option("--name", type=click.Choice([*FIELDS]), metavar="EVENT", help="Only events of this name.")
+@click.option("--name", type=EVENT_NAME, metavar="EVENT", help="Only events of this name.")
 @click.option("--tenant", help="Only events of this tenant.")
 @click.option("--last", default=10, show_default=True, help="Begin with the newest so many.")
 @click.option("--for", "length", type=DURATION, metavar="TIME", help="Stop after this time, instead of at Ctrl-C.")

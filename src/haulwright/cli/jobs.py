@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from haulwright.cli.filters import filter_options, job_query
+from haulwright.cli.kit.options import page_options
 from haulwright.cli.kit.output import Fields, Table
 from haulwright.cli.kit.params import JOB_ID
 from haulwright.cli.kit.verbs import NounGroup
@@ -23,7 +24,6 @@ from haulwright.operations.views.jobs import (
     retried_view,
     state_word,
 )
-from haulwright.stores.paging import PAGE_LIMIT
 
 if TYPE_CHECKING:
     from haulwright.cli.kit.output import Out
@@ -39,15 +39,14 @@ command = NounGroup("job", help="Look at jobs, and ask why one does not run.")
 @click.option("--state", type=click.Choice([str(state) for state in State]), help="Only those in this state.")
 @filter_options
 @click.option("--stuck", is_flag=True, help="Only running jobs whose lease has run out, the first that ran out first.")
-@click.option("--limit", default=LATEST, show_default=True, help=f"At most so many, up to {PAGE_LIMIT}.")
-@click.option("--after", metavar="CURSOR", help="Those after a page: what its `next` says.")
+@page_options(default=LATEST)
 @click.pass_obj
 def list_(site: Site, /, where: tuple[str, ...], *, stuck: bool, limit: int, after: str | None, **options: Any) -> None:
     """List jobs, the newest first, with holder, heartbeat, times and error."""
-    chosen = job_query(where, **options)
+    query = job_query(where, **options)
     operations = site.operations()
     look = operations.jobs.stuck if stuck else operations.jobs.page
-    page = look(chosen, after=after, limit=limit)
+    page = look(query, after=after, limit=limit)
     site.out.show(jobs_view(page), site.out.table(JOB_COLUMNS, page.jobs, now=operations.now(), empty="No jobs."))
     site.out.more(page.next)
 
@@ -69,9 +68,9 @@ def show(site: Site, job_id: str) -> None:
     if effects.rows:
         parts += ["", site.out.table(EFFECT_COLUMNS, effects.rows, now=now)]
     site.out.show(job_detail_view(job, events, effects, why), *parts)
-    for what, cursor in (("event list --job", events.next), ("effect list", effects.next)):
+    for listing, cursor in (("event list --job", events.next), ("effect list", effects.next)):
         if cursor and not site.out.as_json:
-            site.out.note(f"There are more: haulwright {what} {job_id} --after {cursor}")
+            site.out.note(site.typable(f"There are more: haulwright {listing} {job_id} --after {cursor}"))
     site.out.next_step(why.next_step)
 
 
@@ -95,9 +94,9 @@ def retry(site: Site, job_id: str, reason: str) -> None:
     What it waited for does not matter: a retry, a snooze, a later time. Its attempts and its deadline stay as they are.
     For a dead letter this is the same as `dead requeue ID`, and prints the id of the new job.
     """
-    retried = site.operations(site.principal(reason)).jobs.retry(job_id)
-    sentence = "It is due now." if retried.changed else "It is due already: the next free worker takes it."
-    site.out.show(retried_view(retried), retried.id if retried.requeued_from else sentence)
+    outcome = site.operations(site.principal(reason)).jobs.retry(job_id)
+    sentence = "It is due now." if outcome.changed else "It is due already: the next free worker takes it."
+    site.out.show(retried_view(outcome), outcome.id if outcome.requeued_from else sentence)
 
 
 @command.command("cancel")
@@ -118,7 +117,7 @@ def cancel(site: Site, job_id: str, reason: str) -> None:
 def _described(out: Out, job: Job, now: int) -> list[tuple[str, object]]:
     document = job_view(job)
     moments = {name: out.when(getattr(job, name), now) for name in document if name.endswith("_at")}
-    shown = {
+    fields = {
         **document,
         **moments,
         "state": state_word(job),
@@ -126,4 +125,4 @@ def _described(out: Out, job: Job, now: int) -> list[tuple[str, object]]:
         "headers": ", ".join(f"{name}={value}" for name, value in document["headers"].items()),
         "error": f"{job.error_class} ({job.error_code}): {job.error_message}" if document["error"] else None,
     }
-    return list(shown.items())
+    return list(fields.items())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from haulwright.cli.kit.exits import Exit
-from haulwright.cli.kit.options import page_options, tell_more, tell_paused, tell_resumed
+from haulwright.cli.kit.options import page_options, tell_paused, tell_resumed
 from haulwright.cli.kit.output import LINE_EVERY_SECONDS
 from haulwright.cli.kit.params import DURATION
 from haulwright.cli.kit.verbs import NounGroup
@@ -29,7 +29,7 @@ command = NounGroup("queue", help="Queues: what waits, pause, resume, drain.")
 
 @command.command("list")
 @click.option("--tenant", help="Count only jobs of this tenant.")
-@page_options()
+@page_options(metavar="NAME")
 @click.pass_obj
 def list_(site: Site, tenant: str | None, limit: int, after: str | None) -> None:
     """List the queues: jobs that are due, parked for later and running, and the live workers that serve them."""
@@ -37,7 +37,7 @@ def list_(site: Site, tenant: str | None, limit: int, after: str | None) -> None
     page = operations.queues.page(tenant=tenant, after=after, limit=limit)
     empty = "No queue has waiting or running jobs."
     site.out.show(queues_view(page), site.out.table(QUEUE_COLUMNS, page.rows, now=operations.now(), empty=empty))
-    tell_more(site, page.next)
+    site.out.more(page.next)
 
 
 @command.command("pause")

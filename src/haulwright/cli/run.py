@@ -27,13 +27,28 @@ WORTH_SAYING = frozenset({"no_worker", "queue_paused", "unknown_task"})
 @click.option("--tenant", help="The tenant that the job belongs to.")
 @click.option("--queue", help="Another queue than the task's.")
 @click.option("--priority", type=int, help="From -100 to 100, higher first.")
-@click.option("--delay", metavar="TIME", help="Not before this time has passed.")
+@click.option("--delay", type=DURATION, metavar="TIME", help="Not before this time has passed.")
 @click.option("--key", "job_key", help="Plan it once: a second job under this key is not made.")
 @click.option("--correlation-id", metavar="ID", help="The ticket or trace that the job carries.")
 @click.option("--tag", "tags", multiple=True, help="A tag; may be given several times.")
+@click.option(
+    "--header",
+    "headers",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A header, such as traceparent=..., that the job and the jobs it enqueues carry; may be given several times.",
+)
 @click.pass_obj
-def command(
-    site: Site, /, task: str, arguments: tuple[str, ...], *, wait: bool, timeout: float | None, **options: Any
+def command(  # noqa: PLR0913 - the options of the command, each with a name
+    site: Site,
+    /,
+    task: str,
+    arguments: tuple[str, ...],
+    *,
+    headers: tuple[str, ...],
+    wait: bool,
+    timeout: float | None,
+    **options: Any,
 ) -> None:
     """Enqueue a job of TASK with these arguments and print its id.
 
@@ -41,7 +56,10 @@ def command(
     for text, n=3 is the text 3. Arguments are checked against the task's signature before anything is written.
     """
     jobs = site.app.operations(site.principal()).jobs
-    enqueued = jobs.enqueue(task, jobs.arguments(task, pairs(arguments, what="argument")), **options)
+    values = jobs.arguments(task, pairs(arguments, what="argument"))
+    header_texts = pairs(headers, what="--header", conceal=True)
+    with site.mention_new_file():
+        enqueued = jobs.enqueue(task, values, headers=header_texts, **options)
     if not enqueued.created:
         site.out.note("It was planned before: this is the job that stands for it.")
     warn(site, enqueued.id)

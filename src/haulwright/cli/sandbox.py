@@ -41,15 +41,15 @@ def command(site: Site, *, port: int, seed: int, at: int | None) -> None:
     Apify, Airbyte, feeds, a shop, a file host and a model, over real HTTP, with books of what they were asked and with
     faults by rule. Any token is welcome, and nothing costs anything.
     """
-    opened, stop = _opened(port, seed, at), threading.Event()
+    sandbox, stop = _make_sandbox(port, seed, at), threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):  # both are the usual end
         signal.signal(number, lambda *_: stop.set())
-    with opened as sandbox:
+    with sandbox:
         _tell(site, sandbox)
         stop.wait()
 
 
-def _opened(port: int, seed: int, at: int | None) -> Sandbox:
+def _make_sandbox(port: int, seed: int, at: int | None) -> Sandbox:
     from haulwright.sandbox import Sandbox, SandboxClock  # noqa: PLC0415 - only this command needs it
 
     clock = SandboxClock() if at is None else SandboxClock.standing(at / SECOND)
@@ -60,7 +60,10 @@ def _opened(port: int, seed: int, at: int | None) -> Sandbox:
 
 
 def _tell(site: Site, sandbox: Sandbox) -> None:
-    """One line for programs, so that they need not wait for the end; for people one each."""
+    """One line for programs, so that they need not wait for the end; for people one each.
+
+    Its JSON is written here: the addresses are of this process, and no other door could give them.
+    """
     addresses = {name: sandbox.url + path for name, path in BASES.items()}
     lines = [f"{name:<8}  {address}" for name, address in addresses.items()]
     site.out.line({"url": sandbox.url, "services": addresses}, "\n".join(lines))

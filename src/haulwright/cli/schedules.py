@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from haulwright.cli.kit.options import page_options, tell_more, tell_paused, tell_resumed
+from haulwright.cli.kit.options import page_options, tell_paused, tell_resumed
 from haulwright.cli.kit.output import Fields
 from haulwright.cli.kit.params import INSTANT
 from haulwright.cli.kit.verbs import NounGroup
-from haulwright.operations.times import iso
 from haulwright.operations.views.schedules import (
     SCHEDULE_COLUMNS,
     SLOT_COLUMNS,
     UPCOMING_COLUMNS,
+    backfill_preview_view,
+    backfill_view,
     schedule_view,
     schedule_with_slots_view,
     schedules_view,
-    slot_view,
-    upcoming_view,
+    triggered_view,
+    upcoming_slots_view,
 )
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ command = NounGroup("schedule", help="Schedules and their slots.")
 
 @command.command("list")
 @click.option("--tenant", help="Only those of this tenant.")
-@page_options()
+@page_options(metavar="NAME")
 @click.pass_obj
 def list_(site: Site, tenant: str | None, limit: int, after: str | None) -> None:
     """List the schedules that the database knows, and those of the app that no worker has declared yet."""
@@ -41,7 +42,7 @@ def list_(site: Site, tenant: str | None, limit: int, after: str | None) -> None
     page = operations.schedules.page(tenant=tenant, after=after, limit=limit)
     table = site.out.table(SCHEDULE_COLUMNS, page.rows, now=operations.now(), empty="No schedules.")
     site.out.show(schedules_view(page), table)
-    tell_more(site, page.next)
+    site.out.more(page.next)
 
 
 @command.command("show")
@@ -55,7 +56,7 @@ def show(site: Site, name: str, limit: int, after: str | None) -> None:
     table = site.out.table(SLOT_COLUMNS, slots.rows, now=operations.now(), empty="No slots yet.")
     fields = Fields(list(schedule_view(schedule).items()))
     site.out.show(schedule_with_slots_view(schedule, slots), fields, "", table)
-    tell_more(site, slots.next)
+    site.out.more(slots.next)
 
 
 @command.command("next")
@@ -65,9 +66,9 @@ def show(site: Site, name: str, limit: int, after: str | None) -> None:
 def next_(site: Site, name: str | None, count: int) -> None:
     """Print the next slots of one schedule or of all, in its own zone and in UTC. Nothing is opened."""
     operations = site.operations()
-    slots = [upcoming_view(slot) for slot in operations.schedules.upcoming(name, count=count)]
-    table = site.out.table(UPCOMING_COLUMNS, slots, now=operations.now(), empty="No schedules.")
-    site.out.show({"slots": slots}, table)
+    document = upcoming_slots_view(operations.schedules.upcoming(name, count=count))
+    table = site.out.table(UPCOMING_COLUMNS, document["slots"], now=operations.now(), empty="No schedules.")
+    site.out.show(document, table)
 
 
 @command.command("trigger")
@@ -79,7 +80,7 @@ def next_(site: Site, name: str | None, count: int) -> None:
 def trigger(site: Site, name: str, scheduled_for: int | None) -> None:
     """Open one slot by hand, by the same rules as the clock does. A taken slot is refused, naming its job."""
     job_id = site.operations().schedules.trigger(name, scheduled_for)
-    site.out.show({"schedule": name, "scheduled_for": iso(scheduled_for), "job_id": job_id}, job_id)
+    site.out.show(triggered_view(name, scheduled_for, job_id), job_id)
 
 
 @command.command("backfill")
@@ -96,15 +97,17 @@ def backfill(site: Site, /, name: str, *, first: int, last: int, limit: int, dry
     operations = site.operations()
     slots = operations.schedules.backfill_preview(name, first, last, limit=limit)
     if dry_run:
-        moments = [str(iso(slot)) for slot in slots]
+        preview = backfill_preview_view(slots)
         sentence = f"{len(slots)} slots; those without a disposition would be opened. Nothing was changed."
-        site.out.show({"slots": moments}, *moments, sentence)
+        site.out.show(preview, *preview["slots"], sentence)
         return
     batches = operations.schedules.backfill(name, first, last, limit=limit)
-    opened = [slot for batch in site.out.progress(batches, "backfill", math.ceil(len(slots) / BATCH)) for slot in batch]
+    new_slots = [
+        slot for batch in site.out.progress(batches, "backfill", math.ceil(len(slots) / BATCH)) for slot in batch
+    ]
     empty = "Nothing to open: every slot of the range is taken."
-    table = site.out.table(SLOT_COLUMNS, opened, now=operations.now(), empty=empty)
-    site.out.show({"opened": [slot_view(slot) for slot in opened]}, table)
+    table = site.out.table(SLOT_COLUMNS, new_slots, now=operations.now(), empty=empty)
+    site.out.show(backfill_view(new_slots), table)
 
 
 @command.command("pause")

@@ -8,7 +8,7 @@ import click
 
 from haulwright.cli.kit.output import Table
 from haulwright.cli.kit.verbs import Verb
-from haulwright.operations.views.health import setting_view
+from haulwright.operations.views.health import settings_view
 from haulwright.settings import application_figures
 
 if TYPE_CHECKING:
@@ -29,6 +29,6 @@ def command(site: Site) -> None:
         for setting in settings
     ]
     table = Table(("setting", "value", "origin", "owner", "meaning"), rows)
-    site.out.show({"settings": [setting_view(setting) for setting in settings]}, table)
-    for broken in application_figures()[1]:
-        site.out.note(str(broken))
+    site.out.show(settings_view(settings), table)
+    for failure in application_figures()[1]:
+        site.out.note(str(failure))

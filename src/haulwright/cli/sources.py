@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from haulwright.cli.kit.options import page_options, tell_more
+from haulwright.cli.kit.options import page_options
 from haulwright.cli.kit.output import Fields
 from haulwright.cli.kit.params import DURATION
 from haulwright.cli.kit.verbs import NounGroup
 from haulwright.engine.durations import spell
-from haulwright.operations.views.sources import SOURCE_COLUMNS, source_view, sources_view
+from haulwright.operations.views.pauses import pause_view
+from haulwright.operations.views.sources import SOURCE_COLUMNS, source_paused_view, source_view, sources_view
 
 if TYPE_CHECKING:
     from haulwright.cli.kit.site import Site
@@ -20,7 +21,7 @@ command = NounGroup("source", help="Sources: their rate, breaker and budget; pau
 
 
 @command.command("list")
-@page_options()
+@page_options(metavar="NAME")
 @click.pass_obj
 def list_(site: Site, limit: int, after: str | None) -> None:
     """List the sources, whether they take requests, and what went through in the last hour."""
@@ -28,7 +29,7 @@ def list_(site: Site, limit: int, after: str | None) -> None:
     page = operations.sources.page(after=after, limit=limit)
     table = site.out.table(SOURCE_COLUMNS, page.rows, now=operations.now(), empty="No source is declared.")
     site.out.show(sources_view(page), table)
-    tell_more(site, page.next)
+    site.out.more(page.next)
 
 
 @command.command("show")
@@ -52,7 +53,7 @@ def pause(site: Site, name: str, seconds: float | None, reason: str) -> None:
     """Let no request through. Jobs wait without burning attempts; a resume moves their deadlines."""
     site.operations(site.principal(reason)).sources.pause(name, seconds=seconds)
     until = "until it is resumed" if seconds is None else f"for {spell(seconds)}"
-    site.out.show({"name": name, "paused": True, "seconds": seconds}, f"The source {name} is paused {until}.")
+    site.out.show(source_paused_view(name, seconds), f"The source {name} is paused {until}.")
 
 
 @command.command("resume")
@@ -62,7 +63,7 @@ def resume(site: Site, name: str) -> None:
     """Open what a person, the breaker, a refused credential or the server closed, and wake the jobs that wait."""
     changed = site.operations().sources.resume(name)
     sentence = "takes requests again" if changed else "was open already"
-    site.out.show({"name": name, "paused": False, "changed": changed}, f"The source {name} {sentence}.")
+    site.out.show(pause_view(name, paused=False, changed=changed), f"The source {name} {sentence}.")
 
 
 @command.command("set")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from contextlib import suppress
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from haulwright.operations.overview import Frame, FrameWatch
 
 SHORTEST_SECONDS = 0.1
+DUMB_TERMINALS = ("dumb", "unknown")
+"""Terminals that cannot draw a frame in place of another."""
 COST = 4
 """A view waits at least so many times as long as its look took: watching must not be what keeps a database busy."""
 
@@ -32,17 +35,17 @@ COST = 4
 def command(site: Site, *, interval: float, once: bool, queue: str | None) -> None:
     """Watch queues, workers, throughput and the last failures, from the database alone. q or Ctrl-C ends it.
 
-    Where stdout is no terminal each look is printed below the one before; with --json each is an object on a line of
-    its own, and with --once --json the one look is a document. The first look tells the throughput of the last ten
-    seconds, the others that since the look before; failures are jobs that died, and below, runs that failed.
+    Where stdout is no terminal, or a dumb one, each look is printed below the one before; with --json each is an object
+    on a line of its own, and with --once --json the one look is a document. The first look tells the throughput of the
+    last ten seconds, the others that since the look before; failures are jobs that died, and below, runs that failed.
     """
     if interval < SHORTEST_SECONDS:
         raise InvalidValue("--interval", interval, f"is below {SHORTEST_SECONDS:g} seconds")
-    with suppress(KeyboardInterrupt), site.operations(opened=False).overview.watch(queue) as watch:
+    with suppress(KeyboardInterrupt), site.operations(open_database=False).overview.watch(queue) as watch:
         if once:
             frame = watch.look()
             site.out.show(frame_view(frame), *_parts(site, frame))
-        elif sys.stdout.isatty() and not site.out.as_json:
+        elif sys.stdout.isatty() and os.environ.get("TERM") not in DUMB_TERMINALS and not site.out.as_json:
             _live(site, watch, interval)
         else:
             _lines(site, watch, interval)
@@ -65,15 +68,15 @@ def _live(site: Site, watch: FrameWatch, interval: float) -> None:
     """Frame in place of frame. A database that is away for a while is waited for."""
     from haulwright.cli.top_live import screen  # noqa: PLC0415 - only where something is drawn
 
-    with screen(site.out) as (shown, sleep):
-        over = False
-        while not over:
+    with screen(site.out) as (display, sleep):
+        quit_pressed = False
+        while not quit_pressed:
             began = time.monotonic()
             try:
-                shown.show(watch.look())
+                display.show(watch.look())
             except DatabaseProblem as trouble:
-                shown.trouble(f"{trouble.message} Trying again.")
-            over = sleep(_wait(interval, began))
+                display.trouble(f"{trouble.message} Trying again.")
+            quit_pressed = sleep(_wait(interval, began))
 
 
 def _wait(interval: float, began: float) -> float:

@@ -29,12 +29,12 @@ class Screen:
     def __init__(self, live: Live, out: Out) -> None:
         self._live = live
         self._out = out
-        self._shown: list[Table] = []
+        self._tables: list[Table] = []
         self._headline = ""
 
     def show(self, frame: Frame) -> None:
         """Put a frame in place of the one before."""
-        self._headline, self._shown = headline(frame), frame_tables(frame, self._out)
+        self._headline, self._tables = headline(frame), frame_tables(frame, self._out)
         self._draw(Text(HELP, "dim"))
 
     def trouble(self, sentence: str) -> None:
@@ -43,7 +43,7 @@ class Screen:
 
     def _draw(self, last: Text) -> None:
         width = self._live.console.width
-        parts = [part for table in self._shown for part in (_drawn(table, width), Text())]
+        parts = [part for table in self._tables for part in (_drawing_of(table, width), Text())]
         self._live.update(Group(Text(self._headline, "bold"), Text(), *parts, last), refresh=True)
 
 
@@ -93,13 +93,13 @@ def _sleep(seconds: float) -> bool:
     return False
 
 
-def _drawn(table: Table, width: int) -> Drawing | Text:
+def _drawing_of(table: Table, width: int) -> Drawing | Text:
     if not table.rows:
         return Text(table.empty, "dim")
-    kept = fitting(table, width)
+    places = fitting(table, width)
     drawing = Drawing(box=None, pad_edge=False, header_style="bold")
-    for place in kept:
+    for place in places:
         drawing.add_column(table.headers[place], no_wrap=True, overflow="ellipsis")
     for row in table.rows:
-        drawing.add_row(*(Text(str(row[place]), STYLES.get(str(row[place]), "")) for place in kept))
+        drawing.add_row(*(Text(str(row[place]), STYLES.get(str(row[place]), "")) for place in places))
     return drawing

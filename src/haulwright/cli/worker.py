@@ -91,14 +91,14 @@ def command(  # noqa: PLR0913 - the options of the command, each with a name
             {"--once": once, "--max-jobs": max_jobs > 0, "--dry-run": dry_run, "--exclusive": exclusive}
         )
     if dry_run:
-        ran = _peek(site, settings, 1 if once else max(0, max_jobs))
+        runs = _peek(site, settings, 1 if once else max(0, max_jobs))
     else:
-        shown = until_empty and sys.stderr.isatty() if progress is None else progress
-        with _telling(site, settings, verbose=verbose, progress=shown):
+        show_progress = until_empty and sys.stderr.isatty() if progress is None else progress
+        with _reporting(site, settings, verbose=verbose, progress=show_progress):
             if processes is not None:
                 _supervise(site, settings, processes, {**flags, "verbose": verbose, "until_empty": until_empty})
                 return
-            ran = site.app.run_worker(
+            runs = site.app.run_worker(
                 settings=settings,
                 signals=True,
                 once=once,
@@ -106,8 +106,8 @@ def command(  # noqa: PLR0913 - the options of the command, each with a name
                 until_empty=until_empty,
                 exclusive=exclusive,
             )
-        site.out.show(work_done_view(ran))
-    if once and not ran:
+        site.out.show(work_done_view(runs))
+    if once and not runs:
         click.get_current_context().exit(Exit.NOTHING_TO_DO)
 
 
@@ -125,7 +125,7 @@ def queues_of(settings: Settings) -> list[str]:
 
 
 @contextmanager
-def _telling(site: Site, settings: Settings, *, verbose: bool, progress: bool) -> Iterator[None]:
+def _reporting(site: Site, settings: Settings, *, verbose: bool, progress: bool) -> Iterator[None]:
     """Lines about the work on stderr while it lasts, and how far it is where that is wanted."""
     from haulwright.cli.kit import status_line  # noqa: PLC0415 - only a worker at work needs it
 
@@ -139,7 +139,7 @@ def _telling(site: Site, settings: Settings, *, verbose: bool, progress: bool) -
         yield
 
 
-def _refuse_with_processes(said: dict[str, bool]) -> None:
+def _refuse_with_processes(flags: dict[str, bool]) -> None:
     """Refuse what means one worker."""
     why = {
         "--once": "each of the workers would run one",
@@ -147,8 +147,8 @@ def _refuse_with_processes(said: dict[str, bool]) -> None:
         "--dry-run": "it tells what one worker would claim",
         "--exclusive": "the workers would refuse each other",
     }
-    for flag, is_said in said.items():
-        if is_said:
+    for flag, is_set in flags.items():
+        if is_set:
             hint = f"Leave --processes out, or {flag}. To stop when nothing is due, use --until-empty."
             raise Refused(f"{flag} does not go with --processes: {why[flag]}.", hint=hint)
 
@@ -158,10 +158,10 @@ def _supervise(site: Site, settings: Settings, count: int, flags: dict[str, Any]
     from haulwright.runtime.supervisor import Supervisor  # noqa: PLC0415 - as above
 
     spec, name = settings.setting("app"), settings["worker_name"]
-    typed = {"app": spec.value if spec.origin == "--app" else None, "database": site.said_database, **flags}
+    worker_flags = {"app": spec.value if spec.origin == "--app" else None, "database": site.database_flag, **flags}
 
     def command_line(number: int) -> list[str]:
-        own = typed | {"name": f"{name}-{number}" if name else None}
+        own = worker_flags | {"name": f"{name}-{number}" if name else None}
         # -P: as with `haulwright` itself, a folder of this name where we stand is not the package.
         return [sys.executable, "-P", "-m", "haulwright", "worker", "--no-progress", *_words(own)]
 
@@ -185,11 +185,11 @@ def start_logging(settings: Settings, *, verbose: bool, line: StatusLine) -> Non
     from haulwright.cli.kit.status_line import LineHandler  # noqa: PLC0415 - only a worker at work needs it
     from haulwright.runtime.log_lines import JsonFormatter, TextFormatter  # noqa: PLC0415 - it pulls the engine in
 
-    chosen = settings["log_format"]
-    if chosen not in FORMATS:
-        raise InvalidValue("log_format", chosen, f"is neither {' nor '.join(FORMATS)}")
+    log_format = settings["log_format"]
+    if log_format not in FORMATS:
+        raise InvalidValue("log_format", log_format, f"is neither {' nor '.join(FORMATS)}")
     handler = LineHandler(line)
-    handler.setFormatter(JsonFormatter() if chosen == "json" else TextFormatter())
+    handler.setFormatter(JsonFormatter() if log_format == "json" else TextFormatter())
     log = logging.getLogger("haulwright")
     log.handlers = [handler]
     log.propagate = False

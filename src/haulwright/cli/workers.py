@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from haulwright.cli.kit.options import page_options, tell_more
+from haulwright.cli.kit.options import page_options
 from haulwright.cli.kit.verbs import Verb
 from haulwright.operations.views.workers import WORKER_COLUMNS, workers_view
 
@@ -24,4 +24,4 @@ def command(site: Site, *, everyone: bool, limit: int, after: str | None) -> Non
     page = operations.workers.page(everyone=everyone, after=after, limit=limit)
     table = site.out.table(WORKER_COLUMNS, page.rows, now=operations.now(), empty="No live workers.")
     site.out.show(workers_view(page), table)
-    tell_more(site, page.next)
+    site.out.more(page.next)

@@ -43,7 +43,7 @@ def command(site: Site, *, keep: bool) -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: what was started is ended
     folder = Path(tempfile.mkdtemp(prefix="haulwright-demo-"))
     try:
-        with stage(folder, site.said_database) as set_up:
+        with stage(folder, site.database_flag) as set_up:
             account = _play(site, set_up)
             _tell(site, set_up, account, keep=keep)
             if keep:

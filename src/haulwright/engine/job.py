@@ -68,10 +68,16 @@ class Enqueued(NamedTuple):
 
 
 class LeaseKey(NamedTuple):
-    """The right to write under a lease. A worker may hold an old and a new one of the same job: their fences differ."""
+    """The right to write under a lease. A worker may hold an old and a new one of the same job: their fences differ.
+
+    The number alone is not enough: a database that was put back (a fail-over to a replica that missed the claim, a
+    restored backup) gives the same number out again, to somebody else. So who holds it is a part of the right.
+    """
 
     id: str
     fence: int
+    worker_id: str | None
+    """The boot identity of the worker that holds it; None for a job that waits, which nobody holds."""
 
 
 class HeldLease(Protocol):
@@ -79,7 +85,7 @@ class HeldLease(Protocol):
 
     @property
     def key(self) -> LeaseKey:
-        """Its id and fence, which every write under it carries."""
+        """Its id, fence and holder, which every write under it carries."""
 
     @property
     def id(self) -> str:
@@ -127,7 +133,7 @@ class HeldLease(Protocol):
 
 
 class Lease(NamedTuple):
-    """The right to run one job, and what is needed to run it. Every write under it carries `id` and `fence`.
+    """The right to run one job, and what is needed to run it. Every write under it carries its `key`.
 
     A tuple, for it is made straight from a row, thousands of times a second.
     """
@@ -162,8 +168,8 @@ class Lease(NamedTuple):
 
     @property
     def key(self) -> LeaseKey:
-        """Its id and fence."""
-        return LeaseKey(self.id, self.fence)
+        """Its id, its fence and its holder."""
+        return LeaseKey(self.id, self.fence, self.worker_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -224,6 +224,7 @@ class SourceState:
     open_until: Instant
     probe_id: str | None
     probe_fence: int | None
+    probe_worker: str | None
     probe_until: Instant
     asked_at: Instant
     """The time by which the last ask was answered."""
@@ -250,7 +251,7 @@ class SourceState:
 
     def is_probe(self, holder: LeaseKey) -> bool:
         """Whether this holder is the one who finds out how the server is."""
-        return self.breaker == "half_open" and (self.probe_id, self.probe_fence) == holder
+        return self.breaker == "half_open" and (self.probe_id, self.probe_fence, self.probe_worker) == holder
 
     def spent_on(self, now: Instant) -> int:
         """How many got through on the day of a moment."""

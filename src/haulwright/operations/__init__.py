@@ -10,6 +10,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from haulwright.client.app import Haulwright
     from haulwright.clock import Instant
     from haulwright.operations.dead_letters import DeadLetterOperations
@@ -39,9 +41,20 @@ class Operations:
         """The time by which the database decides."""
         return self.app.store.now()
 
+    def open_database(self) -> None:
+        """Put the schema in place, as the first use of the app does."""
+        _ = self.app.store
+
+    def missing_file(self) -> Path | None:
+        """The SQLite file that the first use is going to make; None where it is there, or there is none to make."""
+        from haulwright.stores.connect import open_database  # noqa: PLC0415 - a command pays for the noun it uses
+
+        path: Path | None = getattr(open_database(self.app.database_url), "path", None)
+        return path if path is not None and not path.exists() else None
+
     @cached_property
     def jobs(self) -> JobOperations:
-        """Jobs: get, page, stuck, timeline, why, wait, enqueue, cancel, retry."""
+        """Jobs: get, find, page, stuck, timeline, why, wait, enqueue, cancel, retry."""
         from haulwright.operations.jobs import JobOperations  # noqa: PLC0415 - a command pays for the noun it uses
 
         return JobOperations(self.app, self.principal)

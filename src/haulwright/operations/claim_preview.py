@@ -30,11 +30,11 @@ def would_claim(store: Store, queues: Sequence[str], batch: int) -> list[Job]:
         message = f"The schema is at version {state.applied}, and this code needs {state.known}."
         raise SchemaMismatch(message, hint="Run: haulwright db migrate")
     now = store.now()
-    taken: list[Job] = []
+    jobs: list[Job] = []
     for queue in queues:
-        if len(taken) < batch:
-            taken += _from_queue(store, queue, batch - len(taken), now)
-    return taken
+        if len(jobs) < batch:
+            jobs += _from_queue(store, queue, batch - len(jobs), now)
+    return jobs
 
 
 def _from_queue(store: Store, queue: str, batch: int, now: int) -> list[Job]:
@@ -44,32 +44,32 @@ def _from_queue(store: Store, queue: str, batch: int, now: int) -> list[Job]:
     for tenant in dict(pairs):
         for job in _due(store, queue, tenant, now):
             waiting[tenant, -job.priority].append(job)
-    given = shares_of(pairs, batch)
-    taken = _take(waiting, given, batch)
-    got = Counter((job.tenant, -job.priority) for job in taken)
-    if taken and len(taken) < batch:
-        taken += _take(waiting, fill_up(pairs, given, got, batch - len(taken)), batch - len(taken))
-    return sorted(taken, key=lambda job: (-job.priority, job.run_at, job.id))
+    tenant_shares = shares_of(pairs, batch)
+    jobs = _take(waiting, tenant_shares, batch)
+    counts = Counter((job.tenant, -job.priority) for job in jobs)
+    if jobs and len(jobs) < batch:
+        jobs += _take(waiting, fill_up(pairs, tenant_shares, counts, batch - len(jobs)), batch - len(jobs))
+    return sorted(jobs, key=lambda job: (-job.priority, job.run_at, job.id))
 
 
-def _take(waiting: dict[tuple[str, int], list[Job]], given: Sequence[Share], most: int) -> list[Job]:
-    taken: list[Job] = []
-    for share in given:
+def _take(waiting: dict[tuple[str, int], list[Job]], tenant_shares: Sequence[Share], most: int) -> list[Job]:
+    jobs: list[Job] = []
+    for share in tenant_shares:
         line = waiting[share.tenant, share.rank]
-        count = min(share.limit, most - len(taken), len(line))
-        taken += [line.pop(0) for _ in range(count)]
-    return taken
+        count = min(share.limit, most - len(jobs), len(line))
+        jobs += [line.pop(0) for _ in range(count)]
+    return jobs
 
 
 def _due(store: Store, queue: str, tenant: str, now: int) -> list[Job]:
     """The due jobs of a tenant in a queue, in the order of their claim."""
-    wanted = JobFilter(tenant=tenant, queue=queue, state=State.QUEUED)
-    found: list[Job] = []
+    job_filter = JobFilter(tenant=tenant, queue=queue, state=State.QUEUED)
+    jobs: list[Job] = []
     after: str | None = None
     for _ in range(PAGES):
-        page = store.listing.page(wanted, after=after, limit=PAGE_LIMIT)
-        found += [job for job in page.jobs if job.run_at <= now]
+        page = store.listing.page(job_filter, after=after, limit=PAGE_LIMIT)
+        jobs += [job for job in page.jobs if job.run_at <= now]
         after = page.next
         if after is None:
             break
-    return sorted(found, key=lambda job: (job.run_at, job.id))
+    return sorted(jobs, key=lambda job: (job.run_at, job.id))

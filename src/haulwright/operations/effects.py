@@ -60,6 +60,6 @@ class EffectOperations(Noun):
         try:
             self._store.effects.resolve(tenant, key, happened=happened, result=text, actor=who.actor, reason=who.reason)
         except NotFound as error:
-            error.hint = f"The tenant {tenant} has no unknown effect of this key."
+            error.hint = f"See those of the tenant {tenant} with: haulwright effect unresolved --tenant {tenant}"
             raise
         return ResolvedEffect(key, tenant, "done" if happened else "intent")

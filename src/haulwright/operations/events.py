@@ -24,8 +24,8 @@ class EventOperations(Noun):
         events = self._store.events.latest(
             tenant=self._tenant or tenant, name=name, limit=check_page(limit) + 1, **before
         )
-        shown = events[-limit:]
-        return Page(shown, str(shown[0].seq) if len(events) > limit else None)
+        rows = events[-limit:]
+        return Page(rows, str(rows[0].seq) if len(events) > limit else None)
 
     @allowed("event.read")
     def follow(

@@ -119,7 +119,7 @@ class FilterWord:
         sign = "-" if self.negated else ""
         if self.name == TEXT:
             return sign + _quoted(self.values[0])
-        return f"{sign}{self.name}:{self.operator}{','.join(_written(value) for value in self.values)}"
+        return f"{sign}{self.name}:{self.operator}{','.join(_spelled(value) for value in self.values)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,20 +227,20 @@ class _Reader:
         if quoted is not None:
             self._place = quoted.end()
             return re.sub(r"\\(.)", r"\1", quoted[1], flags=re.DOTALL)
-        found = bare.match(self._text, self._place)
-        if found is None:
+        match = bare.match(self._text, self._place)
+        if match is None:
             word = self._text[start:].split()[0]
             if self._text[self._place : self._place + 1] == '"':
                 _refuse(start, word, "has a quote that is not closed", 'Write "two words"; a quote inside is \\"')
             _refuse(start, word, "has no value", "Write field:value; what has spaces goes into quotes.")
-        assert found is not None  # noqa: S101 - refused above
-        self._place = found.end()
-        return found[0]
+        assert match is not None  # noqa: S101 - refused above
+        self._place = match.end()
+        return match[0]
 
     def _take(self, sign: str) -> bool:
-        taken = self._text.startswith(sign, self._place)
-        self._place += len(sign) if taken else 0
-        return taken
+        is_next = self._text.startswith(sign, self._place)
+        self._place += len(sign) if is_next else 0
+        return is_next
 
     def _end_of_word(self, start: int) -> None:
         if self._place < len(self._text) and not self._text[self._place].isspace():
@@ -263,10 +263,10 @@ def _checked(words: list[FilterWord]) -> JobQuery:
 
 def _check(word: FilterWord) -> None:
     """Refuse a word whose field is none, whose operator does not go with it, or whose value makes no sense."""
-    at, shown = word.position, str(word)
+    at, text = word.position, str(word)
     if word.name.startswith(ARGS):
         if not _PATH.fullmatch(word.name.removeprefix(ARGS)) or word.operator:
-            _refuse(at, shown, "is no argument and value", "Write args.name:value or args.name.inner:value.")
+            _refuse(at, text, "is no argument and value", "Write args.name:value or args.name.inner:value.")
     elif word.name != TEXT and word.name not in FIELDS:
         near = get_close_matches(word.name, [*FIELDS, "args"], n=1)
         hint = f"Did you mean {near[0]}?" if near else f"Fields are: {', '.join(FIELDS)}, args.NAME."
@@ -290,17 +290,17 @@ def _check_operator(word: FilterWord, kind: Kind) -> None:
 
 
 def _check_value(word: FilterWord, kind: Kind, value: str) -> None:
-    at, shown = word.position, str(word)
+    at, text = word.position, str(word)
     if kind == "state" and value not in set(State):
         near = get_close_matches(value, [*State], n=1)
         hint = f"Did you mean {near[0]}?" if near else ""
         _refuse(at, value, f"is no state; there are {', '.join(State)}", hint)
     elif kind == "id" and not is_id(value):
-        _refuse(at, shown, "is no job id")
+        _refuse(at, text, "is no job id")
     elif kind == "flag" and value not in {"true", "false"}:
-        _refuse(at, shown, "is neither true nor false")
+        _refuse(at, text, "is neither true nor false")
     elif kind == "number" and not re.fullmatch(r"-?\d{1,9}", value):
-        _refuse(at, shown, "is no whole number")
+        _refuse(at, text, "is no whole number")
     elif kind in {"age", "time"}:
         _require_time(word, kind, value)
 
@@ -318,21 +318,21 @@ def _condition(word: FilterWord, now: Instant) -> Condition:
         return Condition(TEXT, "in", word.values, word.negated)
     if word.name.startswith(ARGS):
         return Condition("args", "in", word.values, word.negated, tuple(word.name.removeprefix(ARGS).split(".")))
-    known = FIELDS[word.name]
-    if known.kind == "age":
+    field = FIELDS[word.name]
+    if field.kind == "age":
         # more than two hours ago is before that moment
         moment = now - round(seconds(word.values[0], what=word.name) * SECOND)
-        return Condition(known.column, "<" if word.operator == ">" else ">", (moment,), word.negated)
-    if known.kind == "time":
+        return Condition(field.column, "<" if word.operator == ">" else ">", (moment,), word.negated)
+    if field.kind == "time":
         operator: Literal["<", ">"] = ">" if word.name.endswith("_after") else "<"
-        return Condition(known.column, operator, (instant_of(word.values[0], what=word.name),), word.negated)
-    if known.kind == "flag":
-        return Condition(known.column, "in", (), word.negated is (word.values[0] == "true"))
-    values: tuple[str | int, ...] = tuple(int(v) for v in word.values) if known.kind == "number" else word.values
-    return Condition(known.column, word.operator or "in", values, word.negated)
+        return Condition(field.column, operator, (instant_of(word.values[0], what=word.name),), word.negated)
+    if field.kind == "flag":
+        return Condition(field.column, "in", (), word.negated is (word.values[0] == "true"))
+    values: tuple[str | int, ...] = tuple(int(v) for v in word.values) if field.kind == "number" else word.values
+    return Condition(field.column, word.operator or "in", values, word.negated)
 
 
-def _written(value: str) -> str:
+def _spelled(value: str) -> str:
     return value if _PLAIN.fullmatch(value) else _quoted(value)
 
 

@@ -80,7 +80,7 @@ class Health(Onlooker):
         """Whether what the database holds is sound: the schema, the file, and what must agree between the tables."""
         with self._app.existing_store() as store:
             if store is None:
-                return [warn("schema", "there is no database yet", "It is made on first use.")]
+                return [warn("schema", "there is no database yet: it is made on first use", "haulwright db migrate")]
             schema = examine("schema", lambda: _schema_as_applied(store))
             if has_problem(schema):
                 return schema

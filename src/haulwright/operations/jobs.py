@@ -70,6 +70,11 @@ class JobOperations(Noun):
         return self._store.listing.get(require_id(job_id), self._tenant)
 
     @allowed("job.read")
+    def find(self, job_id: str) -> Job | None:
+        """One job, or None where there is none, or none any more."""
+        return self._store.listing.find(job_id, self._tenant)
+
+    @allowed("job.read")
     def page(self, which: WhichJobs = None, *, after: str | None = None, limit: int = 50) -> JobPage:
         """Jobs by a filter, the newest first, a page at a time."""
         return self._store.listing.page(scoped(which, self._tenant, self._store), after=after, limit=limit)
@@ -77,8 +82,8 @@ class JobOperations(Noun):
     @allowed("job.read")
     def stuck(self, which: WhichJobs = None, *, after: str | None = None, limit: int = 50) -> JobPage:
         """Running jobs whose lease has run out, the one that ran out first before the others."""
-        chosen = scoped(which, self._tenant, self._store)
-        return self._store.listing.stuck(chosen, before=self._store.now(), after=after, limit=limit)
+        job_filter = scoped(which, self._tenant, self._store)
+        return self._store.listing.stuck(job_filter, before=self._store.now(), after=after, limit=limit)
 
     @allowed("job.read")
     def timeline(
@@ -94,22 +99,22 @@ class JobOperations(Noun):
         job = self.get(job_id)
         place = 0 if after is None else read_cursor(after, int)[0]
         rows = self._store.events.of_job(job_id, check_page(limit) + 1, after=place)
-        written, more = rows[:limit], len(rows) > limit
-        events_of_page = timeline(job, written, first=after is None, last=not more)
-        shown = [event for event in events_of_page if name in {None, event.name} and tenant in {None, event.tenant}]
-        return Page(shown, str(written[-1].seq) if more else None)
+        stored, more = rows[:limit], len(rows) > limit
+        events_of_page = timeline(job, stored, first=after is None, last=not more)
+        matches = [event for event in events_of_page if name in {None, event.name} and tenant in {None, event.tenant}]
+        return Page(matches, str(stored[-1].seq) if more else None)
 
     @allowed("job.read")
     def why(self, job_id: str) -> Why:
         """Where a job stands, and what to do about it."""
         job = self.get(job_id)
         pause = self._store.queues.paused(job.queue)
-        serving = [row for row in self._store.workers.list(within_seconds=LIVE_SECONDS) if job.queue in row.queues]
-        knowing = [row for row in serving if job.task in row.tasks]
+        workers = [row for row in self._store.workers.list(within_seconds=LIVE_SECONDS) if job.queue in row.queues]
+        capable = [row for row in workers if job.task in row.tasks]
         gate = gate_of(job.waiting_on) if job.waiting_on else None
         source = self._store.sources.standing(gate[0]) if gate else None
         children = self._store.joins.waited_for(job.id) if job.waiting_on == JOIN_GATE else None
-        standing = (self._store.now(), pause and pause[1], len(serving), len(knowing), source, children)
+        standing = (self._store.now(), pause and pause[1], len(workers), len(capable), source, children)
         return why(job, Surroundings(*standing))
 
     @allowed("job.read")
@@ -165,8 +170,8 @@ class JobOperations(Noun):
         return Retried(job_id, None, changed)
 
     def _queued(self, job: NewJob) -> Event:
-        carried = json.loads(job.event_fields) if job.event_fields else {}
-        data = {"job_id": job.id, "tenant_id": job.tenant, **carried}
+        event_fields = json.loads(job.event_fields) if job.event_fields else {}
+        data = {"job_id": job.id, "tenant_id": job.tenant, **event_fields}
         if self._principal.reason:
             data["reason"] = self._principal.reason
         return Event(events.JOB_QUEUED, job.tenant, job.id, actor=self._principal.actor, data=data)

@@ -83,9 +83,11 @@ class ScheduleOperations(Noun):
     def upcoming(self, name: str | None = None, *, count: int = 5) -> list[UpcomingSlot]:
         """The next so many slots of one schedule or of each, the first first. Nothing is opened."""
         check_page(count)
-        chosen = [self.get(name)] if name else self._all()
+        statuses = [self.get(name)] if name else self._all()
         now = self._store.now()
-        slots = [UpcomingSlot(status.spec, slot) for status in chosen for slot in _next_slots(status.spec, now, count)]
+        slots = [
+            UpcomingSlot(status.spec, slot) for status in statuses for slot in _next_slots(status.spec, now, count)
+        ]
         return sorted(slots, key=lambda slot: (slot.scheduled_for, slot.spec.name))
 
     @allowed("schedule.trigger")

@@ -12,10 +12,10 @@ from haulwright.engine.transitions import State
 from haulwright.events import Event
 
 
-def timeline(job: Job, written: list[Event], *, first: bool = True, last: bool = True) -> list[Event]:
+def timeline(job: Job, stored: list[Event], *, first: bool = True, last: bool = True) -> list[Event]:
     """The events of a job in the order in which they happened; of a page, what only the first or the last one has."""
-    queued = [_queued(job)] if first and not any(event.name == events.JOB_QUEUED for event in written) else []
-    return _starts_first([*queued, *written, *(_derived(job) if last else [])])
+    queued = [_queued(job)] if first and not any(event.name == events.JOB_QUEUED for event in stored) else []
+    return _starts_first([*queued, *stored, *(_derived(job) if last else [])])
 
 
 def _queued(job: Job) -> Event:
@@ -39,8 +39,8 @@ def _derived(job: Job) -> list[Event]:
 
 
 def _of_run(job: Job, name: str, at: Instant | None, **data: Any) -> Event:
-    carried = {"job_id": job.id, **data, **_event_fields(job)}
-    return Event(name, job.tenant, job.id, job.attempts, job.fence, _holder(job), at=at, data=carried)
+    event_data = {"job_id": job.id, **data, **_event_fields(job)}
+    return Event(name, job.tenant, job.id, job.attempts, job.fence, _holder(job), at=at, data=event_data)
 
 
 def _starts_first(unordered: list[Event]) -> list[Event]:

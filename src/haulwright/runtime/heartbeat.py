@@ -29,19 +29,24 @@ CALM_SECONDS = 1.5 * LONGEST_SECONDS
 class Heartbeat:
     """Keeps leases alive, and notices those that are gone."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts of its worker that it works with
         self,
         store: Store,
         worker_id: str,
         observers: Observers,
         runs: Callable[[], list[Run]],
+        *,
         abandon: Callable[[Run], None],
+        on_put_back: Callable[[int, int], None],
     ) -> None:
         self._store = store
         self._worker_id = worker_id
         self._observers = observers
         self._runs = runs
         self._abandon = abandon
+        self._on_put_back = on_put_back
+        self._beats = 0
+        """How often the database has said that it saw us: it never becomes less, unless the database is put back."""
         self._stop = threading.Event()
         self._wake = threading.Event()
         self._thread = threading.Thread(target=self._work, name="haulwright-heartbeat", daemon=True)
@@ -68,7 +73,7 @@ class Heartbeat:
     def beat(self) -> None:
         """Renew all leases once, and end the runs that lost theirs, were cancelled, or ran out of time."""
         self._renew(self._runs())
-        self._store.workers.seen(self._worker_id, self._observers.tally.refused)
+        self._report()
 
     def _renew(self, held: list[Run]) -> None:
         lost = superseded(held)
@@ -83,6 +88,13 @@ class Heartbeat:
                 run.end()
             if is_overdue(run):
                 self._abandon(run)
+
+    def _report(self) -> None:
+        """Say that this worker lives, and notice a database that has forgotten some of it."""
+        beats = self._store.workers.seen(self._worker_id, self._observers.tally.refused)
+        remembered, self._beats = self._beats, beats
+        if beats <= remembered:
+            self._on_put_back(beats, remembered)
 
     def is_steady(self) -> bool:
         """Whether the others, too, had time to renew since the database was last away: before that, nobody reaps."""

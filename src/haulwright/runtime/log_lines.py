@@ -13,6 +13,7 @@ from haulwright.runtime.observer import Observer
 if TYPE_CHECKING:
     from haulwright.runtime.observer import (
         ChildDied,
+        DatabasePutBack,
         DatabaseTrouble,
         JobEnqueued,
         JobExpired,
@@ -128,6 +129,12 @@ class LogLines(Observer):
         """One line."""
         facts = {"error": event.error, "retry_seconds": event.retry_seconds}
         _line(log, logging.WARNING, f"{event.where}: the database is in trouble", worker=event.worker, **facts)
+
+    def database_put_back(self, event: DatabasePutBack, /) -> None:
+        """One line, as loud as there is."""
+        message = "the database was put back to an earlier time: what was acknowledged since then is gone"
+        facts = {"beats": event.beats, "remembered": event.remembered}
+        _line(log, logging.CRITICAL, message, worker=event.worker, **facts)
 
     def renewals_lag(self, event: RenewalsLag, /) -> None:
         """One line for all of them, with the job that waits longest."""

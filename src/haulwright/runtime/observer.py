@@ -173,6 +173,20 @@ class DatabaseTrouble:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DatabasePutBack:
+    """The database is older than this worker remembers it: a replica that was behind took over, or it was restored.
+
+    What was acknowledged in between is gone. The worker goes on; leases that are not in the database are lost.
+    """
+
+    worker: str
+    beats: int
+    """How often the database remembers to have seen this worker."""
+    remembered: int
+    """How often it had said so before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RenewalsLag:
     """Leases of this worker have not been renewed for more than half of their length. Told once, until they are."""
 
@@ -271,6 +285,9 @@ class Observer:
 
     def troubled(self, event: DatabaseTrouble, /) -> None:
         """The database did not answer, or refused what it should not refuse."""
+
+    def database_put_back(self, event: DatabasePutBack, /) -> None:
+        """The database was put back to an earlier time under this worker: what was acknowledged since then is gone."""
 
     def renewals_lag(self, event: RenewalsLag, /) -> None:
         """Leases are not renewed in time: the database is away or slow, or a commit of a run lasts.

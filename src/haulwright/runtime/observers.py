@@ -14,6 +14,7 @@ from haulwright.redaction import redact
 from haulwright.runtime.log_lines import ERROR_LIMIT_CHARS, LogLines
 from haulwright.runtime.observer import (
     ChildDied,
+    DatabasePutBack,
     DatabaseTrouble,
     JobEnqueued,
     JobExpired,
@@ -182,6 +183,10 @@ class Observers:
         text = redact(str(error))[:ERROR_LIMIT_CHARS]
         event = DatabaseTrouble(worker=self.worker, where=where, error=text, retry_seconds=retry_seconds)
         self._call("troubled", event)
+
+    def database_put_back(self, beats: int, remembered: int) -> None:
+        """The database is older than we remember it."""
+        self._call("database_put_back", DatabasePutBack(worker=self.worker, beats=beats, remembered=remembered))
 
     def renewals_lag(self, runs: Sequence[Run], seconds: float) -> None:
         """Leases are not renewed in time."""

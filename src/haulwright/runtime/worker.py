@@ -70,7 +70,12 @@ class Worker:
         self._listener = ListenerThread(self._store.database, self._observers, self._on_notify)
         self._settler = Settler(self._store, self._identity.name, self._observers, self._forget)
         self._heartbeat = Heartbeat(
-            self._heartbeat_store, self._identity.id, self._observers, self._held_runs, self._abandon
+            self._heartbeat_store,
+            self._identity.id,
+            self._observers,
+            self._held_runs,
+            abandon=self._abandon,
+            on_put_back=self._on_put_back,
         )
         self._watchdog = Watchdog(self._observers, self._held_runs)
         self._maintenance = Maintenance(
@@ -102,13 +107,23 @@ class Worker:
             self._changed.notify_all()
 
     def _begin(self) -> None:
-        self._store.workers.register(self._identity, list(self.options.queues), sorted(self._app.tasks))
+        self._register(self._store)
         self._require_exclusive()
         self._observers.worker_started(self.options.queues, self.options.concurrency)
         for step in self._first_steps():
             self._retry_until_done("start", step)
         for part in (self._executor, self._settler, self._heartbeat, self._watchdog, self._maintenance, self._listener):
             part.start()
+
+    def _register(self, store: Store) -> None:
+        store.workers.register(self._identity, list(self.options.queues), sorted(self._app.tasks))
+
+    def _on_put_back(self, beats: int, remembered: int) -> None:
+        """The database is older than we remember it: say so loudly, and take our place in it again."""
+        self._observers.database_put_back(beats, remembered)
+        if beats == 0:
+            self._register(self._heartbeat_store)
+        self._heartbeat_store.workers.put_back(self._identity, beats, remembered)
 
     def _first_steps(self) -> Iterator[Callable[[], object]]:
         """What is done before the first claim. Each may be done again."""

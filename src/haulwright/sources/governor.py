@@ -101,7 +101,7 @@ class Governor:
 
     async def _ask(self, gates: Gates, running: Context | None) -> Admission | None:
         """Ask until the gate lets us through or the wait becomes too long to be slept."""
-        requester = Requester(LeaseKey(new_id(), 0)) if running is None else self._requester(running)
+        requester = _outsider() if running is None else self._requester(running)
         lease_seconds = max(LEASE_SECONDS, self._source.total_seconds) if running is None else None
         left, nap = PATIENCE_SECONDS, FIRST_NAP_SECONDS
         while True:
@@ -124,6 +124,12 @@ class Governor:
             if len(self._came_back) > REMEMBERED:
                 self._came_back.pop(next(iter(self._came_back)), None)
         return Requester(holder, back)
+
+
+def _outsider() -> Requester:
+    """Somebody outside any job, who holds what it gets for itself."""
+    holder = new_id()
+    return Requester(LeaseKey(holder, 0, holder))
 
 
 def _throttled(denial: Denial, running: Context | None) -> Throttled:

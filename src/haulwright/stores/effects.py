@@ -86,7 +86,7 @@ class Effects:
             named = self._named(lease, key)
             recorded = self._recorded(connection, named, name)
             if recorded.state == "in_doubt":
-                mine = named | {"fence": lease.fence, "job_id": lease.id}
+                mine = named | {"fence": lease.fence, "job_id": lease.id, "worker_id": lease.worker_id}
                 self._leave_to_others(connection, mine, name)
                 connection.run(self._book["begin_again"], mine)
             return recorded
@@ -111,7 +111,7 @@ class Effects:
 
     def forget(self, lease: Lease, key: str) -> None:
         """Give up a recorded result whose artefact is gone: the effect is begun anew under the same key."""
-        params = self._named(lease, key) | {"fence": lease.fence, "job_id": lease.id}
+        params = self._named(lease, key) | {"fence": lease.fence, "job_id": lease.id, "worker_id": lease.worker_id}
         self.under(lease, "effect", lambda connection: connection.run(self._book["forget"], params))
 
     def commit_on(
@@ -245,7 +245,7 @@ class Effects:
 
     def _intend(self, connection: Connection, lease: Lease, key: str, name: str, kind: str) -> bool:
         """Write the intent; False where the key is in the ledger already."""
-        owner = {"job_key": lease.job_key, "job_id": lease.id, "fence": lease.fence}
+        owner = {"job_key": lease.job_key, "job_id": lease.id, "fence": lease.fence, "worker_id": lease.worker_id}
         intent = self._named(lease, key) | owner | {"name": name, "kind": kind, "now": self._db.clock.now()}
         return bool(connection.run(self._book["begin"], intent))
 
@@ -259,7 +259,7 @@ class Effects:
     def _settle_on(self, connection: Connection, lease: Lease, key: str, result: str) -> None:
         named = self._named(lease, key)
         kept = self._keep(connection, named, result)
-        ended = {"fence": lease.fence, "now": self._db.clock.now()}
+        ended = {"fence": lease.fence, "worker_id": lease.worker_id, "now": self._db.clock.now()}
         if not connection.run(self._book["settle"], named | kept | ended):
             raise LeaseLost(lease.id, lease.fence, "effect")
 

@@ -85,11 +85,12 @@ class DeadLetter:
 
 def fenced(keys: Iterable[LeaseKey]) -> dict[str, list[Any]]:
     """The columns by which each write of a batch is fenced."""
-    ids, fences = [], []
-    for job_id, fence in keys:
+    ids, fences, holders = [], [], []
+    for job_id, fence, worker_id in keys:
         ids.append(job_id)
         fences.append(fence)
-    return {"id": ids, "fence": fences}
+        holders.append(worker_id)
+    return {"id": ids, "fence": fences, "worker_id": holders}
 
 
 def loaded(job: NewJob, now: Instant) -> tuple[Any, ...]:

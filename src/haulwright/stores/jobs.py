@@ -89,7 +89,7 @@ class Jobs:
             _, fence, state, owner, _ = row
             require(job_id, State(state), "cancel")
             if state == State.QUEUED:
-                end = LeaseKey(job_id, fence), Finish(State.CANCELLED, reason)
+                end = LeaseKey(job_id, fence, None), Finish(State.CANCELLED, reason)
                 self._settlements.finish(connection, [end], was=State.QUEUED)
                 name, after = events.JOB_CANCELLED, State.CANCELLED
             else:

@@ -74,7 +74,7 @@ class Joins:
         names = {"parent": lease.id, "tenant": lease.tenant, "ids": sorted(ids)}
 
         def work(connection: Connection) -> bool:
-            if not connection.run(self._jobs["lock"], {"id": lease.id, "fence": lease.fence}):
+            if not connection.run(self._jobs["lock"], lease.key._asdict()):
                 raise LeaseLost(lease.id, lease.fence, "join")
             waiting = first(connection.run(self._book["waits_for_me"], names))
             if waiting is not None:

@@ -40,7 +40,7 @@ class Reaped:
     @property
     def key(self) -> LeaseKey:
         """The lease that it was."""
-        return LeaseKey(self.id, self.fence)
+        return LeaseKey(self.id, self.fence, self.worker_id)
 
 
 class Recovery:
@@ -88,15 +88,15 @@ class Recovery:
         def work(connection: Connection) -> list[str]:
             overdue = connection.run(self._book["overdue"], params)
             step = Finish(State.DEAD, REASON_DEADLINE)
-            ends = [(LeaseKey(job_id, fence), step) for job_id, fence, _, _ in overdue]
+            ends = [(LeaseKey(job_id, fence, None), step) for job_id, fence, _, _ in overdue]
             keys = self._settlements.finish(connection, ends, was=State.QUEUED)
             record = [
                 Event(events.JOB_DEAD_LETTERED, tenant, job_id, fence=fence, data=_overdue(job_id, attempts))
                 for job_id, fence, tenant, attempts in overdue
-                if LeaseKey(job_id, fence) in keys
+                if LeaseKey(job_id, fence, None) in keys
             ]
             self._events.record(connection, record)
-            return sorted(job_id for job_id, _ in keys)
+            return sorted(key.id for key in keys)
 
         return self._db.transact(work)
 
@@ -170,8 +170,8 @@ class StaleLease:
 
     @property
     def key(self) -> LeaseKey:
-        """Its id and fence."""
-        return LeaseKey(self.id, self.fence)
+        """Its id, fence and holder."""
+        return LeaseKey(self.id, self.fence, self.worker_id)
 
     def had_neighbours(self, held: int, lost_at: Instant | None) -> bool:
         """Whether its worker, which holds so many and lost one then, held others when it fell silent."""

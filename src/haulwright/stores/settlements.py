@@ -58,7 +58,7 @@ class Settlements:
         self._permits.free(connection, [s.lease for s in final])
         self._gates.give_back(connection, [s.lease.key for s in final if s.lease.source or s.step.losses])
         self._events.record(connection, [event for s in final for event in events_of(s, worker or s.lease.worker_id)])
-        return frozenset(job_id for job_id, _ in accepted)
+        return frozenset(job_id for job_id, _, _ in accepted)
 
     def ended_by(self, lease: HeldLease) -> bool:
         """Whether the job stands as after a settlement of this very lease: to be asked after a lost reply."""
@@ -70,10 +70,10 @@ class Settlements:
         if not endings:
             return set()
         ended = connection.run_batch(self._book["settle"], finish_columns(endings, was), {"now": self._db.clock.now()})
-        joined = [job_id for job_id, _, is_joined in ended if is_joined]
+        joined = [job_id for job_id, _, _, is_joined in ended if is_joined]
         if joined:
             self._joins.wake(connection, joined)
-        return {LeaseKey(job_id, fence) for job_id, fence, _ in ended}
+        return {LeaseKey(job_id, fence, worker_id) for job_id, fence, worker_id, _ in ended}
 
     def put_back(self, connection: Connection, settlements: Sequence[Settlement]) -> set[LeaseKey]:
         """Queue jobs again, each under its fence; those that were asked to cancel are left alone."""
@@ -90,28 +90,29 @@ class Settlements:
             **_failure_columns([step.failure for _, step in steps]),
         }
         rows = connection.run_batch(self._book["put_back"], columns, {"now": self._db.clock.now()})
-        accepted = {LeaseKey(job_id, fence) for job_id, fence in rows}
+        queued = set(rows)
+        accepted = {lease.key for lease, _ in steps if lease.key[:2] in queued}
         joining = [lease.id for lease, step in steps if step.waiting_on == JOIN_GATE]
         if joining:
-            self._joins.settle_in(connection, [job_id for job_id, _ in accepted if job_id in joining])
+            self._joins.settle_in(connection, [job_id for job_id, _, _ in accepted if job_id in joining])
         return accepted
 
     def _settle_plain(self, settlements: Sequence[Settlement]) -> frozenset[str]:
         """Record successes that need neither events nor permits, in a single statement where the database can."""
         columns = finish_columns([(s.lease.key, s.step) for s in settlements])  # type: ignore[misc]
         accepted = self._db.run_single(self._book["settle"], {"now": self._db.clock.now()}, columns)
-        joined = [job_id for job_id, _, is_joined in accepted if is_joined]
+        joined = [job_id for job_id, _, _, is_joined in accepted if is_joined]
         if joined:
             with suppress(DatabaseUnavailable):  # they are settled, and a lost wake-up costs those who wait only time
                 self._db.transact(lambda connection: self._joins.wake(connection, joined))
-        return frozenset(job_id for job_id, _, _ in accepted)
+        return frozenset(job_id for job_id, _, _, _ in accepted)
 
     def _cancel_instead(self, connection: Connection, refused: Sequence[Settlement]) -> dict[LeaseKey, Settlement]:
         """A job that was asked to cancel does not go back to the queue: it is cancelled."""
         if not refused:
             return {}
         rows = connection.run_batch(self._book["asked_to_cancel"], fenced(s.lease.key for s in refused), {})
-        ends = {LeaseKey(job_id, fence): Finish(State.CANCELLED, reason) for job_id, fence, reason in rows}
+        ends = {LeaseKey(*held): Finish(State.CANCELLED, reason) for *held, reason in rows}
         accepted = self.finish(connection, list(ends.items()))
         return {s.lease.key: s._replace(step=ends[s.lease.key]) for s in refused if s.lease.key in accepted}
 

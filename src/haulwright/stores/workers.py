@@ -12,7 +12,7 @@ from haulwright.engine.ids import is_id
 from haulwright.engine.job import DEFAULT_TENANT
 from haulwright.events import Event
 from haulwright.stores.books import book
-from haulwright.stores.connection import Connection, Database, Row
+from haulwright.stores.connection import Connection, Database, Row, first
 from haulwright.stores.events import Events
 from haulwright.stores.paging import PAGE_LIMIT, Page, check_page, every_row, no_cursor, page_of
 
@@ -87,10 +87,21 @@ class Workers:
 
         self._db.transact(work)
 
-    def seen(self, worker_id: str, refused: int) -> None:
-        """Say that a worker lives, and how many of its writes came too late."""
+    def seen(self, worker_id: str, refused: int) -> int:
+        """Say that a worker lives, and how many of its writes came too late; how often that was said: 0 for an unknown.
+
+        The number only grows. Where it has become smaller, the database was put back: by a fail-over to a replica that
+        was behind, or by a restored backup.
+        """
         params = {"id": worker_id, "refused": refused, "now": self._db.clock.now()}
-        self._db.transact(lambda connection: connection.run(self._book["seen"], params))
+        row = first(self._db.transact(lambda connection: connection.run(self._book["seen"], params)))
+        return 0 if row is None else int(row[0])
+
+    def put_back(self, worker: Identity, beats: int, remembered: int) -> None:
+        """Write down that the database is older than a worker remembers it."""
+        data = {"worker": worker.name, "beats": beats, "remembered": remembered}
+        event = Event(events.DATABASE_PUT_BACK, DEFAULT_TENANT, worker=worker.id, data=data)
+        self._db.transact(lambda connection: self._events.record(connection, [event]))
 
     def stopped(self, worker: Identity, refused: int) -> None:
         """Say that a worker stopped on purpose."""

@@ -97,9 +97,9 @@ class MortalContext(Context):
         self.meet("before", name)
         if settle:
             self.meet("before", "settle")
-        done = yield from super()._commit(name, function, args, kwargs, settle=settle)
+        result = yield from super()._commit(name, function, args, kwargs, settle=settle)
         self.meet("after", name)
-        return done
+        return result
 
     def _join(self, jobs: Iterable[Handle[Any] | str]) -> Steps[list[JobOutcome[Any]]]:
         self.meet("before", "join")

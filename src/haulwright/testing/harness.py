@@ -88,11 +88,11 @@ class Harness:
         self._runner.upkeep()
         runs = 0
         while limit is None or runs < limit:
-            ended = self._runner.step(self._queues(), self._tasks())
-            if ended is None:
+            outcome = self._runner.step(self._queues(), self._tasks())
+            if outcome is None:
                 break
             runs += 1
-            if not ended[1]:
+            if not outcome[1]:
                 break
             if runs >= MOST_RUNS:
                 message = f"After {runs} runs there is still something due."
@@ -107,9 +107,9 @@ class Harness:
         """Enqueue one job, run it and nothing else, and return its result or raise what it raised."""
         job = task.using(queue=INLINE_QUEUE).build(args, kwargs)
         (enqueued,) = self.store.jobs.enqueue([job])
-        ended = self._runner.step([INLINE_QUEUE], self._tasks())
-        if ended is not None and ended[0].error is not None:
-            raise ended[0].error
+        outcome = self._runner.step([INLINE_QUEUE], self._tasks())
+        if outcome is not None and outcome[0].error is not None:
+            raise outcome[0].error
         return Handle[R](self.store, enqueued.id, created=enqueued.created, values=task.signature.result).result(0)
 
     @contextmanager

@@ -47,7 +47,7 @@ def fetch(http: Http, url: str, tmp_path: Path) -> Fetch:
     """Download the file as a run of one job, the first unless it is told which."""
 
     def fetch(fence: int = 1, job: str = "job", **options: object) -> Downloaded:
-        return download(http, url, tmp_path, owner=LeaseKey(job, fence), **options)
+        return download(http, url, tmp_path, owner=LeaseKey(job, fence, "worker"), **options)
 
     return fetch
 

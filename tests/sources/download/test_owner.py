@@ -21,8 +21,8 @@ def part_of(tmp_path):
     """The part of a run, with bytes added to what is there."""
     with ExitStack() as opened:
 
-        def part_of(fence, job="job", data=b"", what=WHAT):
-            part = take(tmp_path, what, LeaseKey(job, fence), RECORD)
+        def part_of(fence, job="job", data=b"", what=WHAT, worker="worker"):
+            part = take(tmp_path, what, LeaseKey(job, fence, worker), RECORD)
             opened.callback(part.close)
             part.write(data)
             return part
@@ -40,6 +40,16 @@ def test_a_run_that_lost_its_lease_cannot_write_into_the_part_of_the_next(part_o
     assert [path.name for path in tmp_path.glob("parts/*.part")] == [living.path.name]
     with pytest.raises(TakenOver):
         zombie.sync()
+
+
+def test_a_run_under_the_same_number_has_a_part_of_its_own(part_of):
+    """A database that was put back gives a number to two: neither writes into what the other has."""
+    first = part_of(1, data=b"first")
+    second = part_of(1, data=b"second", worker="another")
+
+    first.sync()
+
+    assert (first.path.read_bytes(), second.path.read_bytes()) == (b"first", b"second")
 
 
 def test_a_run_that_lost_its_lease_cannot_finish(fetch, part_of, tmp_path, url, monkeypatch):
@@ -77,7 +87,7 @@ def test_the_part_of_another_job_is_left_alone(part_of):
 
 def test_a_part_that_was_not_copied_to_its_end_is_not_believed(part_of):
     whole = part_of(1, data=b"whole part")
-    half = whole.path.with_name(whole.path.name.replace(".1.part", ".2.part"))
+    half = whole.path.with_name(whole.path.name.replace(".1.", ".2."))
     half.write_bytes(b"who")
 
     assert part_of(3).path.read_bytes() == b"whole part"
@@ -95,7 +105,7 @@ def test_the_record_shows_no_credential_of_the_address(http, sandbox, tmp_path):
     secret = f"{sandbox.url}/files/a.bin?size=5000&sig=canary-1&X-Amz-Signature=canary-2"
     sandbox.files.script(truncate_at=2_000)
     with pytest.raises(Retryable):
-        download(http, secret, tmp_path, owner=LeaseKey("job", 1))
+        download(http, secret, tmp_path, owner=LeaseKey("job", 1, "worker"))
 
     (record,) = tmp_path.glob("parts/*.json")
     assert "canary" not in record.read_text("utf-8")

@@ -219,11 +219,11 @@ def test_a_cancelled_download_keeps_what_arrived(awaited, http, url, tmp_path, s
     sandbox.files.script(pause_seconds=0.02, times=1)
 
     async def give_up():
-        task = asyncio.ensure_future(adownload(http, url, tmp_path, owner=LeaseKey("job", 1)))
+        task = asyncio.ensure_future(adownload(http, url, tmp_path, owner=LeaseKey("job", 1, "worker")))
         arrived = await asyncio.to_thread(_size_above, tmp_path, 0)
         task.cancel()
         await asyncio.wait([task])
-        done = await adownload(http, url, tmp_path, owner=LeaseKey("job", 2))
+        done = await adownload(http, url, tmp_path, owner=LeaseKey("job", 2, "worker"))
         assert arrived <= done.resumed_from < done.bytes
 
     awaited(give_up())

@@ -42,7 +42,7 @@ def test_a_file_that_rotted_in_its_place_is_fetched_anew(fetch, sha256):
 def test_an_empty_file_is_a_file_too(awaited, http, sandbox, tmp_path):
     sandbox.files.put("empty", b"")
 
-    done = awaited(adownload(http, f"{sandbox.url}/files/empty", tmp_path, owner=LeaseKey("job", 1)))
+    done = awaited(adownload(http, f"{sandbox.url}/files/empty", tmp_path, owner=LeaseKey("job", 1, "worker")))
 
     assert (done.bytes, done.path.read_bytes()) == (0, b"")
 

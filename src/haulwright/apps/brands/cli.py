@@ -54,7 +54,7 @@ def add(site: Site, name: str, texts: tuple[str, ...], file: IO[bytes] | None, t
 @click.pass_obj
 def list_(site: Site, tenant: str) -> None:
     """List the brands of a tenant."""
-    brands, now = _brands(site).list(_principal(site, tenant)), site.store.now()
+    brands, now = _brands(site).list(_principal(site, tenant)), site.now()
     rows = [(brand.id, brand.name, len(brand.answers), site.out.when(brand.created_at, now)) for brand in brands]
     document = {"brands": [views.brand(brand) for brand in brands]}
     site.out.show(document, Table(("id", "name", "answers", "added"), rows, "No brand is there yet."))
@@ -127,7 +127,7 @@ def compile_(  # noqa: PLR0913 - as above
 def status(site: Site, target: str, tenant: str) -> None:
     """Say how far a compile is and what became of each source; of a brand, its newest compile."""
     compile_status = _brands(site).status(_principal(site, tenant), target)
-    run, now = compile_status.run, site.store.now()
+    run, now = compile_status.run, site.now()
     fields = Fields(
         [
             ("compile", run.id),
@@ -207,9 +207,7 @@ def prune(site: Site, *, dry_run: bool) -> None:
 
 
 def _brands(site: Site) -> Brands:
-    """The application; a new database is said to be made."""
     brands: Brands = site.application("brands")
-    _ = site.store  # opened here, so that a new file is told of
     return brands
 
 
@@ -225,7 +223,7 @@ def _next(site: Site, command: str, tenant: str) -> None:
 
 def _snapshot_number(site: Site, run: CompileRun) -> int | None:
     """The number of the snapshot that a compile made: the result of its job."""
-    job = site.store.listing.find(run.job_id or "", run.tenant)
+    job = site.operations(_principal(site, run.tenant)).jobs.find(run.job_id or "")
     result = json.loads(job.result) if job is not None and job.result else {}
     number: int | None = result.get("snapshot")
     return number

@@ -75,7 +75,7 @@ def list_(site: Site, *, briefs: bool, failing: bool, limit: int, tenant: str) -
     from haulwright.apps.brief.cli_now import brief_of  # noqa: PLC0415 - as above
 
     _check_limit(limit)
-    brief, principal, now, out = brief_of(site), site.principal().for_tenant(tenant), site.store.now(), site.out
+    brief, principal, now, out = brief_of(site), site.principal().for_tenant(tenant), site.now(), site.out
     if briefs:
         listed = brief.list_briefs(principal, limit)
         table = Table(shapes.BRIEF_HEADERS, [shapes.brief_row(out, item, now) for item in listed], "No briefs yet.")

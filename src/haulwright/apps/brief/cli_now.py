@@ -40,9 +40,8 @@ class Ending:
 
 
 def brief_of(site: Site) -> Brief:
-    """The application, with its database open."""
+    """The application."""
     brief: Brief = site.application("brief")
-    _ = site.store
     return brief
 
 
@@ -50,7 +49,8 @@ def work(site: Site, job_ids: Sequence[str]) -> list[Ending]:
     """Run what is due of the brief here and now, no slot of a schedule, and return what became of these jobs."""
     with _findable(brief_of(site).app) as app:
         app.run_worker(queues=(QUEUE,), until_empty=True, schedules=False, signals=True)
-    jobs = [site.store.listing.get(job_id) for job_id in job_ids]
+    operations = site.operations()
+    jobs = [operations.jobs.get(job_id) for job_id in job_ids]
     return [Ending(job, None if job.result is None else json.loads(job.result)) for job in jobs]
 
 

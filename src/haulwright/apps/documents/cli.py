@@ -138,7 +138,7 @@ def status(site: Site, name: str | None, *, tenant: str, state: str | None, limi
 def search(site: Site, words: tuple[str, ...], *, tenant: str, limit: int) -> None:
     """Find documents that have all of these words; harb* stands for every word that begins so."""
     files = site.application("documents").search(site.principal().for_tenant(tenant), " ".join(words), limit)
-    now = site.store.now()
+    now = site.now()
     rows = [file_row(site.out, file, now) for file in files]
     site.out.show(
         {"files": [file_document(file) for file in files]}, Table(FILE_HEADERS, rows, "Nothing has them all.")

@@ -128,11 +128,11 @@ class Reconciler:
     def _leases(self) -> None:
         """Take back the leases that ran out, where a second look finds them so too, as every worker does."""
         rows = self._tables.read("upkeep.stale_leases", limit=AT_ONCE)
-        stale = {LeaseKey(str(job_id), int(fence)): tenant for job_id, fence, tenant in rows}
+        stale = {LeaseKey(str(job_id), int(fence), str(worker_id)): tenant for job_id, fence, worker_id, tenant in rows}
         if stale and not self._dry_run:
             sleep(SECOND_LOOK_SECONDS)
             stale = {lease: stale[lease] for lease in self._reclaim(stale.keys())}
-        for (job_id, _), tenant in stale.items():
+        for (job_id, _, _), tenant in stale.items():
             self._add_finding("stale_lease", tenant, job_id, "taken back")
 
     def _reclaim(self, stale: KeysView[LeaseKey]) -> list[LeaseKey]:

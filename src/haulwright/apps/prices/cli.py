@@ -141,7 +141,7 @@ def list_(site: Site, *, tenant: str | None, limit: int) -> None:
     if not 1 <= limit <= MOST_LISTED:
         raise InvalidValue("--limit", limit, f"is not between 1 and {MOST_LISTED}")
     principal = site.principal() if tenant is None else site.principal().for_tenant(tenant)
-    intakes, now = site.application("prices").list_intakes(principal, limit), site.store.now()
+    intakes, now = site.application("prices").list_intakes(principal, limit), site.now()
     rows = []
     for intake, valued in intakes:
         when = "" if valued is None else site.out.when(valued.valued_at, now)

@@ -140,7 +140,7 @@ def list_(site: Site, *, tenant: str | None, jobs: bool, status: str | None, lim
         rows = syncs.list_jobs(principal, status=status, limit=limit)
         site.out.show({"jobs": rows}, Table(JOB_HEADERS, [job_row(row) for row in rows], "No syncs."))
         return
-    now = site.store.now()
+    now = site.now()
     connections = list(islice(syncs.list_connections(principal), limit))
     lines = [connection_row(site.out, connection, now) for connection in connections]
     document = {"connections": [connection_document(connection) for connection in connections]}
@@ -208,7 +208,7 @@ def _show_job(site: Site, syncs: Syncs, principal: Principal, name: str) -> None
     jobs = site.operations(principal).jobs
     events, why = jobs.timeline(name).rows, jobs.why(name)
     document = sync | {"events": [event_view(event) for event in events], "why": why_view(why)}
-    now = site.store.now()
+    now = site.now()
     rows = [
         (event.name, site.out.when(event.at, now), event.attempt or "", event.worker or event.actor or "")
         for event in events

@@ -26,11 +26,11 @@ def find_app(spec: str | None, *, folder: Path | None = None) -> Haulwright:
         raise Refused("This needs an app, and none is named.", hint=WAYS)
     module_name, _, name = spec.partition(":")
     module = _import(module_name, [Path.cwd(), *([folder] if folder else [])])
-    found = getattr(module, name or DEFAULT_NAME, None)
-    if isinstance(found, Haulwright):
-        return found
-    apps = [one for one, value in vars(module).items() if isinstance(value, Haulwright)]
-    why = f"is a {type(found).__name__}, no Haulwright app" if found is not None else "does not exist"
+    app = getattr(module, name or DEFAULT_NAME, None)
+    if isinstance(app, Haulwright):
+        return app
+    apps = [variable for variable, value in vars(module).items() if isinstance(value, Haulwright)]
+    why = f"is a {type(app).__name__}, no Haulwright app" if app is not None else "does not exist"
     hint = (
         f"Did you mean -A {module_name}:{apps[0]}?" if apps else f"Write there: {name or DEFAULT_NAME} = Haulwright()"
     )
@@ -50,10 +50,10 @@ def _import(name: str, folders: list[Path]) -> ModuleType:
             places = " and ".join(map(str, folders))
             message = f"There is no module {error.name}, neither in {places} nor among the installed packages."
             raise Refused(message, hint="Go to the folder that contains it, or install it.") from error
-        raise Refused(_told(name, error), hint="Mend it; --debug shows the traceback.") from error
+        raise Refused(_import_failure(name, error), hint="Mend it; --debug shows the traceback.") from error
 
 
-def _told(name: str, error: BaseException) -> str:
+def _import_failure(name: str, error: BaseException) -> str:
     """What stopped the import, and where: the last line that was running."""
     frames = traceback.extract_tb(error.__traceback__)
     last = frames[-1]

@@ -21,26 +21,26 @@ FOLDED_CHARS = 20
 def draw(table: Table) -> None:
     """Print a table that fits the terminal: empty columns go first, then those that it can spare."""
     console = Console()
-    kept = fitting(table, console.width)
+    places = fitting(table, console.width)
     drawing = Drawing(box=None, pad_edge=False, header_style="bold")
-    for place in kept:
-        drawing.add_column(table.headers[place], no_wrap=place != kept[-1], overflow="fold")
+    for place in places:
+        drawing.add_column(table.headers[place], no_wrap=place != places[-1], overflow="fold")
     for row in table.rows:
-        drawing.add_row(*(Text(str(row[place]), STYLES.get(str(row[place]), "")) for place in kept))
+        drawing.add_row(*(Text(str(row[place]), STYLES.get(str(row[place]), "")) for place in places))
     console.print(drawing)
 
 
 def fitting(table: Table, width: int) -> list[int]:
     """The places of the columns that are shown in this width."""
-    kept = [place for place in range(len(table.headers)) if any(str(row[place]) for row in table.rows)]
+    places = [place for place in range(len(table.headers)) if any(str(row[place]) for row in table.rows)]
     for name in table.optional_columns:
-        if _needed(table, kept) <= width:
+        if _needed(table, places) <= width:
             break
-        kept = [place for place in kept if table.headers[place] != name]
-    return kept
+        places = [place for place in places if table.headers[place] != name]
+    return places
 
 
-def _needed(table: Table, kept: list[int]) -> int:
-    widths = [max(len(table.headers[place]), *(len(str(row[place])) for row in table.rows)) for place in kept]
+def _needed(table: Table, places: list[int]) -> int:
+    widths = [max(len(table.headers[place]), *(len(str(row[place])) for row in table.rows)) for place in places]
     widths[-1] = min(widths[-1], FOLDED_CHARS)
     return sum(widths) + GAP * (len(widths) - 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import traceback
+from typing import Any
 
 import click
 
@@ -11,19 +12,25 @@ from haulwright.cli.kit.exits import Exit
 from haulwright.errors import HaulwrightError
 from haulwright.redaction import redact
 
+NO_ARGUMENTS: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
+"""A group without a verb. Older versions of click print its help themselves."""
+
 
 def code_of(error: Exception, *, as_json: bool, debug: bool) -> int:
     """Tell an error on stderr (what and why, then the next step) and return its exit code."""
+    if isinstance(error, NO_ARGUMENTS) and not as_json:
+        click.echo(error.format_message(), err=True)  # nobody did anything wrong: this is the help that was meant
+        return Exit.REFUSED
     if debug:
         click.echo(redact("".join(traceback.format_exception(error))), err=True, nl=False)
     name, message, hint, code = _facts(error)
-    told = {"code": name, "message": redact(message), "hint": hint}
+    envelope = {"code": name, "message": redact(message), "hint": hint}
     if as_json:
-        click.echo(json.dumps({"error": told}, ensure_ascii=False), err=True)
+        click.echo(json.dumps({"error": envelope}, ensure_ascii=False), err=True)
         return code
-    click.echo(f"Error: {told['message']}", err=True)
+    click.echo(f"Error: {envelope['message']}", err=True)
     if hint:
-        click.echo(f"  {told['hint']}", err=True)
+        click.echo(f"  {envelope['hint']}", err=True)
     return code
 
 
@@ -32,8 +39,9 @@ def _facts(error: Exception) -> tuple[str, str, str, int]:
         case HaulwrightError():
             return error.code, error.message, error.hint, error.exit_code
         case click.UsageError():
-            asked = error.ctx.command_path if error.ctx else "haulwright"
-            return "usage", error.format_message(), f"See: {asked} --help", Exit.REFUSED
+            command = error.ctx.command_path if error.ctx else "haulwright"
+            message = "Missing command." if isinstance(error, NO_ARGUMENTS) else error.format_message()
+            return "usage", message, f"See: {command} --help", Exit.REFUSED
         case click.ClickException():
             return "usage", error.format_message(), "", Exit.REFUSED
         case click.Abort():

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def launch(spec: ApplicationSpec, words: list[str] | None = None) -> NoReturn:
     """Run a worker on the app of `package.worker`, for the queues of the application where no others are named."""
-    typed = sys.argv[1:] if words is None else words
+    arguments = sys.argv[1:] if words is None else words
     own = ["-A", f"{spec.package}.worker:app", "--queues", ",".join(spec.served_queues)]
     # What is typed stands behind our own words, and the last one that says something wins.
-    root.main(["worker", *own, *typed], prog_name=f"python -m {spec.package}")
+    root.main(["worker", *own, *arguments], prog_name=f"python -m {spec.package}")

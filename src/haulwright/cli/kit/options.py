@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from haulwright.errors import Refused
+from haulwright.operations.views.pauses import pause_view
+from haulwright.stores.paging import PAGE_LIMIT
 
 if TYPE_CHECKING:
     from haulwright.cli.kit.site import Site
@@ -16,40 +18,32 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 PAGE = 200
-PAGE_LIMIT = 1000
 
 
-def page_options(*, default: int = PAGE, metavar: str = "NAME") -> Callable[[F], F]:
+def page_options(*, default: int = PAGE, metavar: str = "CURSOR") -> Callable[[F], F]:
     """How many of a list, and from where on."""
+    rows = click.IntRange(1, PAGE_LIMIT)
 
     def decorate(function: F) -> F:
         after = click.option("--after", metavar=metavar, help="Go on behind this: what `next` of the page before says.")
         limit = click.option(
-            "--limit", default=default, show_default=True, help=f"At most so many, up to {PAGE_LIMIT}."
+            "--limit", type=rows, default=default, show_default=True, metavar="N", help="At most so many."
         )
         return limit(after(function))
 
     return decorate
 
 
-def tell_more(site: Site, cursor: str | None) -> None:
-    """Say that a list goes on, and how to see the rest."""
-    if cursor is not None and not site.out.as_json:
-        site.out.note(
-            f"There are more: add --after {cursor!r}" if " " in cursor else f"There are more: add --after {cursor}"
-        )
-
-
 def tell_paused(site: Site, what: str, name: str, *, changed: bool) -> None:
     """The answer to a pause of something."""
     sentence = "is paused" if changed else "was paused already"
-    site.out.show({"name": name, "paused": True, "changed": changed}, f"The {what} {name} {sentence}.")
+    site.out.show(pause_view(name, paused=True, changed=changed), f"The {what} {name} {sentence}.")
 
 
 def tell_resumed(site: Site, what: str, name: str, *, changed: bool) -> None:
     """The answer to a resume of something."""
     sentence = "goes on" if changed else "was not paused"
-    site.out.show({"name": name, "paused": False, "changed": changed}, f"The {what} {name} {sentence}.")
+    site.out.show(pause_view(name, paused=False, changed=changed), f"The {what} {name} {sentence}.")
 
 
 def confirm(what: str, question: str, *, hint: str = "Add --yes.") -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
@@ -18,6 +19,9 @@ T = TypeVar("T")
 
 LINE_EVERY_SECONDS = 10.0
 """How often long work says how far it is where no bar can be drawn."""
+
+SHORTEST_BAR = 2
+"""Fewer steps than this need no bar."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +44,12 @@ class Fields:
 
 
 class Out:
-    """The mouth of a command."""
+    """Writes what a command answers. `typable` completes the commands that it names."""
 
-    def __init__(self, *, as_json: bool, utc: bool) -> None:
+    def __init__(self, *, as_json: bool, utc: bool, typable: Callable[[str], str] = str) -> None:
         self.as_json = as_json
         self._utc = utc
+        self._typable = typable
 
     def show(self, document: Any, *parts: Table | Fields | str) -> None:
         """The result: as one JSON document where that was asked for, else as these parts."""
@@ -65,12 +70,12 @@ class Out:
     def more(self, cursor: str | None) -> None:
         """Say that there is another page, and how to see it."""
         if cursor and not self.as_json:
-            self.note(f"There are more: add --after {cursor}")
+            self.note(f"There are more: add --after {shlex.quote(cursor)}")
 
     def next_step(self, command: str) -> None:
         """What to type next."""
         if command and not self.as_json:
-            self.note(f"Next: {command}")
+            self.note(f"Next: {self._typable(command)}")
 
     def when(self, instant: int | None, now: int) -> str:
         """A moment: how long ago, or the time itself with --utc."""
@@ -91,16 +96,16 @@ class Out:
 
     def progress(self, items: Iterable[T], label: str, total: int) -> Iterator[T]:
         """Pass items on and show how far it is: a bar on a terminal, else a line now and then."""
-        if self.as_json or not sys.stderr.isatty():
+        if self.as_json or total < SHORTEST_BAR or not sys.stderr.isatty():
             return self._progress_lines(items, label, total)
         return _progress_bar(items, label, total)
 
     def _progress_lines(self, items: Iterable[T], label: str, total: int) -> Iterator[T]:
-        told = time.monotonic()
+        last_line_at = time.monotonic()
         for count, item in enumerate(items, 1):
             yield item
-            if time.monotonic() - told >= LINE_EVERY_SECONDS:
-                told = time.monotonic()
+            if time.monotonic() - last_line_at >= LINE_EVERY_SECONDS:
+                last_line_at = time.monotonic()
                 self.note(f"{label}: {count} of {total}")
 
     def _tell(self, part: Table | Fields | str) -> None:
@@ -108,9 +113,9 @@ class Out:
             case str():
                 click.echo(part)
             case Fields():
-                shown = [(name, _word(value)) for name, value in part.pairs if value is not None and value != ""]
-                width = max((len(name) for name, _ in shown), default=0)
-                click.echo("\n".join(f"{name:<{width}}  {value}" for name, value in shown))
+                fields = [(name, _word(value)) for name, value in part.pairs if value is not None and value != ""]
+                width = max((len(name) for name, _ in fields), default=0)
+                click.echo("\n".join(f"{name:<{width}}  {value}" for name, value in fields))
             case Table(rows=[]) | Table(rows=()):
                 self.note(part.empty)
             case Table() if sys.stdout.isatty():

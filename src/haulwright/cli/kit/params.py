@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from difflib import get_close_matches
 from typing import Any
 
 import click
 
 from haulwright.engine.durations import seconds
 from haulwright.engine.ids import is_id
-from haulwright.errors import InvalidValue, NotFound
+from haulwright.errors import InvalidValue, NotFound, Refused
+from haulwright.events import FIELDS
 from haulwright.operations.times import instant_of
 
 
@@ -50,6 +52,20 @@ class JobIdParam(_Kind):
         return text
 
 
+class EventNameParam(_Kind):
+    """The name of an event."""
+
+    name = "event"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002
+        """The name."""
+        if value not in FIELDS:
+            near = [name for name in FIELDS if name.startswith(value)] or get_close_matches(value, FIELDS, n=1)
+            hint = f"Did you mean {near[0]}?" if near else f"There are: {', '.join(FIELDS)}."
+            raise InvalidValue(_flag(param), value, "is no event", hint=hint)
+        return str(value)
+
+
 class JsonParam(_Kind):
     """A JSON text, checked and kept as text."""
 
@@ -67,22 +83,24 @@ class JsonParam(_Kind):
 
 
 DURATION = DurationParam()
+EVENT_NAME = EventNameParam()
 INSTANT = InstantParam()
 JOB_ID = JobIdParam()
 JSON = JsonParam()
 
 
-def pairs(texts: tuple[str, ...], *, what: str) -> dict[str, str]:
-    """`key=value` texts as a dictionary; one without = or given twice is refused."""
-    found: dict[str, str] = {}
-    for text in texts:
+def pairs(texts: tuple[str, ...], *, what: str, conceal: bool = False) -> dict[str, str]:
+    """`name=value` texts as a dictionary; one without = or given twice is refused, with `conceal` not quoting it."""
+    values: dict[str, str] = {}
+    for number, text in enumerate(texts, 1):
         name, equals, value = text.partition("=")
         if not equals or not name:
-            raise InvalidValue(what, text, "is not of the form name=value")
-        if name in found:
-            raise InvalidValue(what, text, f"gives {name} a second time")
-        found[name] = value
-    return found
+            place = f"number {number}" if conceal else repr(text)
+            raise Refused(f"{what}: {place} is not of the form name=value.")
+        if name in values:
+            raise InvalidValue(what, name, "is given a second time")
+        values[name] = value
+    return values
 
 
 def _flag(param: click.Parameter | None) -> str:

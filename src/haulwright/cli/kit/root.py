@@ -75,21 +75,21 @@ class Root(Suggesting, click.Group):
         if lines:
             with formatter.section("Applications"):
                 formatter.write_dl(lines)
-        for broken in _applications().broken:
+        for failure in _applications().broken:
             formatter.write_paragraph()
-            formatter.write_text(str(broken))
+            formatter.write_text(str(failure))
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> NoReturn:
         """Run a command and leave with its code. No traceback, unless it was asked for."""
-        typed = sys.argv[1:] if args is None else list(args)
+        words = sys.argv[1:] if args is None else list(args)
         extra["standalone_mode"] = False
         try:
-            returned = super().main(typed, *rest, **extra)
+            returned = super().main(words, *rest, **extra)
             code = returned if isinstance(returned, int) else 0
         except Exception as error:  # noqa: BLE001 - whatever it is, it is told in a line and a code
             from haulwright.cli.kit.failing import code_of  # noqa: PLC0415 - most commands do not fail
 
-            code = code_of(error, as_json="--json" in typed, debug="--debug" in typed)
+            code = code_of(error, as_json="--json" in words, debug="--debug" in words)
         _flush()
         sys.exit(code)
 

@@ -4,30 +4,33 @@ from __future__ import annotations
 
 import getpass
 import os
-from contextlib import ExitStack, closing
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from haulwright.cli.kit.hints import typable
 from haulwright.cli.kit.output import Out
 
 if TYPE_CHECKING:
     from haulwright.client.app import Haulwright
+    from haulwright.clock import Instant
     from haulwright.operations import Operations
     from haulwright.operations.principal import Principal
     from haulwright.settings import Settings
-    from haulwright.stores.store import Store
 
 
 class Site:
     """Opens nothing before it is asked for, and closes what it opened."""
 
     def __init__(self, app_spec: str | None, database: str | None, *, as_json: bool, utc: bool) -> None:
-        self.said_database = database
-        self._said_app = app_spec
-        self._opened = ExitStack()
-        self.out = Out(as_json=as_json, utc=utc)
+        self.database_flag = database
+        self._app_flag = app_spec
+        self._resources = ExitStack()
+        self._is_open = False
+        self.out = Out(as_json=as_json, utc=utc, typable=self.typable)
 
     def __enter__(self) -> Self:
         return self
@@ -36,15 +39,15 @@ class Site:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Close what was opened."""
-        self._opened.close()
+        self._resources.close()
 
     @cached_property
     def settings(self) -> Settings:
         """Every figure, with the flags of this command above the rest."""
         from haulwright.settings import Settings  # noqa: PLC0415 - most of a short command's time are imports
 
-        flags = Settings.load().with_flag("database_url", self.said_database, "--database")
-        return flags.with_flag("app", self._said_app, "--app")
+        flags = Settings.load().with_flag("database_url", self.database_flag, "--database")
+        return flags.with_flag("app", self._app_flag, "--app")
 
     @cached_property
     def app(self) -> Haulwright:
@@ -54,9 +57,9 @@ class Site:
         setting = self.settings.setting("app")
         origin = Path(setting.origin)
         app = find_app(setting.value, folder=origin.parent if origin.name == "pyproject.toml" else None)
-        self._opened.callback(app.close)
-        if self.said_database:
-            self._opened.enter_context(app.moved_to(self.said_database))
+        self._resources.callback(app.close)
+        if self.database_flag:
+            self._resources.enter_context(app.moved_to(self.database_flag))
         return app
 
     @cached_property
@@ -64,29 +67,47 @@ class Site:
         """Whatever gives a database: the app, or a bare one where only the database was named, or neither."""
         from haulwright.client.app import Haulwright  # noqa: PLC0415 - as above
 
-        if self._said_app or (self.settings["app"] and not self.said_database):
+        if self._app_flag or (self.settings["app"] and not self.database_flag):
             return self.app
-        return self._opened.enter_context(closing(Haulwright(str(self.settings["database_url"]))))
+        return self._resources.enter_context(closing(Haulwright(str(self.settings["database_url"]))))
 
     def application(self, name: str) -> Any:
-        """An application by its name: the one that the named app has, else one on the bare database."""
+        """An application by its name, its database open: that of the named app, else one on the bare database."""
         from haulwright.application.application import application  # noqa: PLC0415 - as above
 
-        return application(name, self.haulwright)
+        installed = application(name, self.haulwright)
+        self.open_database()
+        return installed
 
     @property
     def database_url(self) -> str:
         """Where the jobs are."""
         return self.haulwright.database_url
 
-    @cached_property
-    def store(self) -> Store:
-        """The store with its schema in place. On SQLite the first use makes the file, and says so."""
-        missing = self._missing_file()
-        store = self.haulwright.store
-        if missing is not None:
-            self.out.note(f"A new database was made: {missing}")
-        return store
+    def typable(self, text: str) -> str:
+        """A hint whose commands can be typed as they stand, for the same app and database."""
+        return typable(
+            text, app=self._app_flag, database=self.database_flag, names_app=lambda: bool(self.settings["app"])
+        )
+
+    def now(self) -> Instant:
+        """The time by which the database decides."""
+        return self.operations().now()
+
+    def open_database(self) -> None:
+        """Put the schema in place. On SQLite the first use makes the file, and says so."""
+        if not self._is_open:
+            with self.mention_new_file():
+                self.haulwright.operations(self.principal()).open_database()
+            self._is_open = True
+
+    @contextmanager
+    def mention_new_file(self) -> Iterator[None]:
+        """Say so where this makes the SQLite file; not with JSON, whose errors stand alone on stderr."""
+        path = self.haulwright.operations(self.principal()).missing_file()
+        yield
+        if path is not None and path.exists() and not self.out.as_json:
+            self.out.note(f"A new database was made: {path}")
 
     def principal(self, reason: str = "") -> Principal:
         """The person at this terminal, who runs the installation."""
@@ -94,21 +115,14 @@ class Site:
 
         return Principal.admin(f"cli:{_user()}", reason)
 
-    def operations(self, principal: Principal | None = None, *, opened: bool = True) -> Operations:
+    def operations(self, principal: Principal | None = None, *, open_database: bool = True) -> Operations:
         """What the person at this terminal, or somebody they act as, may see and do.
 
-        Without `opened` the database is left as it is, for those who look at one that may be missing or behind.
+        Without `open_database` the database is left as it is, for those who look at one that may be missing or behind.
         """
-        if opened:
-            _ = self.store  # a file that is made is announced
+        if open_database:
+            self.open_database()
         return self.haulwright.operations(principal or self.principal())
-
-    def _missing_file(self) -> Path | None:
-        """The SQLite file that the first use is going to make."""
-        from haulwright.stores.connect import open_database  # noqa: PLC0415 - as above
-
-        path: Path | None = getattr(open_database(self.database_url), "path", None)
-        return path if path is not None and not path.exists() else None
 
 
 def _user() -> str:

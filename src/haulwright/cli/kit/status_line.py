@@ -76,32 +76,32 @@ class LineHandler(logging.StreamHandler):  # type: ignore[type-arg] # generic fo
 @contextmanager
 def progress(operations: Operations, queues: Collection[str], line: StatusLine) -> Iterator[None]:
     """While this lasts, tell how far the queues are: on the status line of a terminal, else in the log."""
-    ended = threading.Event()
+    stop = threading.Event()
     watch = threading.Thread(
-        target=_watch, args=(operations, queues, line, ended), name="haulwright-progress", daemon=True
+        target=_watch, args=(operations, queues, line, stop), name="haulwright-progress", daemon=True
     )
     watch.start()
     try:
         yield
     finally:
-        ended.set()
+        stop.set()
         watch.join(ON_TERMINAL_SECONDS)  # a database that does not answer keeps nobody from ending
 
 
-def _watch(operations: Operations, queues: Collection[str], line: StatusLine, ended: threading.Event) -> None:
-    show, every = _mouth(line)
-    while not ended.is_set():
+def _watch(operations: Operations, queues: Collection[str], line: StatusLine, stop: threading.Event) -> None:
+    show, every = _display(line)
+    while not stop.is_set():
         with suppress(DatabaseProblem), operations.overview.tally(queues) as tally:
-            while not ended.is_set():
+            while not stop.is_set():
                 with suppress(DatabaseProblem):  # the worker tells of it, and tries again
                     show(tally.look())
-                ended.wait(every)
+                stop.wait(every)
             show(tally.look(at_last=True))
-        ended.wait(every)
+        stop.wait(every)
     line.end()
 
 
-def _mouth(line: StatusLine) -> tuple[Callable[[QueueProgress], None], float]:
+def _display(line: StatusLine) -> tuple[Callable[[QueueProgress], None], float]:
     if sys.stderr.isatty():
         return lambda progress: line.draw(in_words(progress)), ON_TERMINAL_SECONDS
     return _log, LINE_EVERY_SECONDS

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from haulwright.cli.kit.hints import NOT_FOUND_HINTS
+from haulwright.errors import HaulwrightError, NotFound
+
+if TYPE_CHECKING:
+    from haulwright.cli.kit.site import Site
 
 COMMON_HELP = "The first options may stand before or after the command."
 _COMMON = ("app_spec", "database", "json", "utc", "debug")
 
 
-def common_options() -> list[click.Parameter]:
+def common_options(*, hidden: bool = False) -> list[click.Parameter]:
     """The options of every command, made anew for each."""
-    return [
+    database = "The database to use instead of the app's or the settings'."
+    options = [
         click.Option(["-A", "--app", "app_spec"], metavar="MODULE:APP", help="The app, as package.module:name."),
-        click.Option(["--database"], metavar="URL", help="The database to use instead of the app's or the settings'."),
+        click.Option(["--database"], metavar="URL", help=database),
         click.Option(["--json"], is_flag=True, help="JSON for programs, on stdout; errors too, on stderr."),
         click.Option(["--utc"], is_flag=True, help="Absolute times in UTC instead of 3 min ago."),
         click.Option(["--debug"], is_flag=True, help="Show the traceback of an error."),
     ]
+    for option in options:
+        option.hidden = hidden
+    return [*options]
 
 
 class Suggesting(click.Group):
@@ -54,13 +64,16 @@ class Verb(click.Command):
         """Run with a site made of the common options, wherever on the line they stood."""
         from haulwright.cli.kit.site import Site  # noqa: PLC0415 - `haulwright --version` needs none of it
 
-        before = ctx.find_root().params
-        said = {name: ctx.params.pop(name, None) or before.get(name) for name in _COMMON}
-        try:
-            with Site(said["app_spec"], said["database"], as_json=bool(said["json"]), utc=bool(said["utc"])) as ctx.obj:
+        common = {name: ctx.params.pop(name, None) or _option_before(ctx, name) for name in _COMMON}
+        as_json, utc = bool(common["json"]), bool(common["utc"])
+        with Site(common["app_spec"], common["database"], as_json=as_json, utc=utc) as ctx.obj:
+            try:
                 return super().invoke(ctx)
-        except BrokenPipeError:
-            ctx.exit()  # the reader of our output has seen enough
+            except BrokenPipeError:
+                ctx.exit()  # the reader of our output has seen enough
+            except HaulwrightError as error:
+                _complete_hint(error, ctx.obj)
+                raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options of this command first, then those of every command."""
@@ -76,3 +89,24 @@ class NounGroup(Suggesting):
     """A group of verbs about one thing."""
 
     command_class = Verb
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params += common_options(hidden=True)
+
+
+def _complete_hint(error: HaulwrightError, site: Site) -> None:
+    """Say what to do next where the error does not, and to people in words that they can type; JSON stays as it is."""
+    if not error.hint and isinstance(error, NotFound):
+        error.hint = NOT_FOUND_HINTS.get(error.what, "")
+    if not site.out.as_json:
+        error.hint = site.typable(error.hint)
+
+
+def _option_before(ctx: click.Context, name: str) -> Any:
+    """A common option that stood before the command, or before its verb: the nearest one that says something."""
+    contexts = []
+    while (parent := ctx.parent) is not None:
+        contexts.append(parent)
+        ctx = parent
+    return next((value for context in contexts if (value := context.params.get(name))), None)

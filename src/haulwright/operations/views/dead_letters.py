@@ -80,9 +80,9 @@ def requeue_view(outcomes: Iterable[Requeued | RequeueRefused]) -> RequeueView:
     return view
 
 
-def would_requeue_view(chosen: DeadLetterIds) -> WouldRequeueView:
+def would_requeue_view(selection: DeadLetterIds) -> WouldRequeueView:
     """What a bulk requeue would take."""
-    return {"would_requeue": chosen.ids, "more": chosen.more}
+    return {"would_requeue": selection.ids, "more": selection.more}
 
 
 DEAD_COUNT_COLUMNS: Final[tuple[Column[DeadCount], ...]] = (

@@ -102,9 +102,9 @@ def unresolved_page_view(page: Page[OpenEffect]) -> UnresolvedEffectPageView:
     return {"effects": [unresolved_view(effect) for effect in page.rows], "next": page.next}
 
 
-def resolved_view(resolved: ResolvedEffect) -> ResolvedEffectView:
+def resolved_view(effect: ResolvedEffect) -> ResolvedEffectView:
     """What a person said became of an unknown effect."""
-    return {"key": resolved.key, "tenant": resolved.tenant, "resolution": resolved.resolution}
+    return {"key": effect.key, "tenant": effect.tenant, "resolution": effect.resolution}
 
 
 UNRESOLVED_COLUMNS: Final[tuple[Column[OpenEffect], ...]] = (

@@ -62,8 +62,8 @@ def event_author(event: Event) -> str:
 
 def event_words(event: Event, *, without: frozenset[str] = frozenset({"job_id"})) -> str:
     """What an event carries, as `name=value` words."""
-    carried = {name: value for name, value in event.data.items() if name not in without and value is not None}
-    return " ".join(f"{name}={value}" for name, value in carried.items())
+    fields = [(name, value) for name, value in event.data.items() if name not in without]
+    return " ".join(f"{name}={value}" for name, value in fields if value is not None and value != "")
 
 
 _SHOWN_BESIDE = frozenset({"job_id", "attempt", "worker"})

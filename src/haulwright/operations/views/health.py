@@ -50,6 +50,13 @@ class MigrationRunView(TypedDict):
     applied: list[MigrationView]
 
 
+class SchemaScriptView(TypedDict):
+    """The whole schema as a script for the shell of a database."""
+
+    dialect: str
+    sql: str
+
+
 class SettingView(TypedDict):
     """A setting, its value, and where the value came from. Passwords are not shown."""
 
@@ -59,6 +66,12 @@ class SettingView(TypedDict):
     owner: str
     meaning: str
     variables: list[str]
+
+
+class SettingsView(TypedDict):
+    """Every setting."""
+
+    settings: list[SettingView]
 
 
 def findings_view(findings: Sequence[Finding]) -> FindingsView:
@@ -79,8 +92,8 @@ def findings_view(findings: Sequence[Finding]) -> FindingsView:
 
 def schema_view(chains: Sequence[ChainStatus]) -> SchemaView:
     """All chains together."""
-    applied, known = sum(chain.applied for chain in chains), sum(chain.known for chain in chains)
-    return {"applied": applied, "known": known, "current": applied == known}
+    applied, newest = sum(chain.applied for chain in chains), sum(chain.known for chain in chains)
+    return {"applied": applied, "known": newest, "current": applied == newest}
 
 
 def migration_run_view(run: MigrationRun) -> MigrationRunView:
@@ -89,6 +102,11 @@ def migration_run_view(run: MigrationRun) -> MigrationRunView:
         {"schema": migration.schema, "number": migration.number, "name": migration.name} for migration in run.applied
     ]
     return {"version": run.version, "applied": applied}
+
+
+def schema_script_view(dialect: str, sql: str) -> SchemaScriptView:
+    """The whole schema as a script."""
+    return {"dialect": dialect, "sql": sql}
 
 
 def setting_view(setting: Setting) -> SettingView:
@@ -101,3 +119,8 @@ def setting_view(setting: Setting) -> SettingView:
         "meaning": setting.figure.meaning,
         "variables": list(setting.figure.variables),
     }
+
+
+def settings_view(settings: Sequence[Setting]) -> SettingsView:
+    """Every setting."""
+    return {"settings": [setting_view(setting) for setting in settings]}

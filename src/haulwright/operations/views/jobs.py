@@ -201,9 +201,9 @@ def enqueued_view(enqueued: Enqueued) -> EnqueuedView:
     return {"id": enqueued.id, "created": enqueued.created}
 
 
-def retried_view(retried: Retried) -> RetriedView:
+def retried_view(outcome: Retried) -> RetriedView:
     """The job that runs again."""
-    return {"id": retried.id, "requeued_from": retried.requeued_from, "changed": retried.changed}
+    return {"id": outcome.id, "requeued_from": outcome.requeued_from, "changed": outcome.changed}
 
 
 def cancelled_view(job_id: str, state: State) -> CancelledView:

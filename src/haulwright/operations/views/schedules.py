@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 from zoneinfo import ZoneInfo
@@ -10,8 +11,10 @@ from zoneinfo import ZoneInfo
 from haulwright.clock import SECOND
 from haulwright.operations.times import iso
 from haulwright.operations.views.columns import Column
+from haulwright.stores.slots import utc_text
 
 if TYPE_CHECKING:
+    from haulwright.clock import Instant
     from haulwright.operations.schedules import ScheduleStatus, UpcomingSlot
     from haulwright.stores.paging import Page
     from haulwright.stores.slots import Slot
@@ -74,6 +77,32 @@ class UpcomingSlotView(TypedDict):
     utc: str | None
 
 
+class UpcomingSlotsView(TypedDict):
+    """The moments that schedules are going to owe, the first first."""
+
+    slots: list[UpcomingSlotView]
+
+
+class TriggeredView(TypedDict):
+    """The slot that was opened by hand, null for now, and its job."""
+
+    schedule: str
+    scheduled_for: str | None
+    job_id: str
+
+
+class BackfillPreviewView(TypedDict):
+    """The slots that a past range has, taken or not."""
+
+    slots: list[str]
+
+
+class BackfillView(TypedDict):
+    """The slots that a backfill opened."""
+
+    opened: list[SlotView]
+
+
 def schedule_view(schedule: ScheduleStatus) -> ScheduleView:
     """A schedule."""
     spec, row = schedule.spec, schedule.row
@@ -127,6 +156,26 @@ def upcoming_view(slot: UpcomingSlot) -> UpcomingSlotView:
     moment = datetime.fromtimestamp(slot.scheduled_for // SECOND, UTC)
     local = moment.astimezone(ZoneInfo(slot.spec.tz)).isoformat()
     return {"schedule": slot.spec.name, "local": local, "utc": iso(slot.scheduled_for)}
+
+
+def upcoming_slots_view(slots: Iterable[UpcomingSlot]) -> UpcomingSlotsView:
+    """The moments that schedules are going to owe."""
+    return {"slots": [upcoming_view(slot) for slot in slots]}
+
+
+def triggered_view(name: str, scheduled_for: Instant | None, job_id: str) -> TriggeredView:
+    """The slot that was opened by hand."""
+    return {"schedule": name, "scheduled_for": iso(scheduled_for), "job_id": job_id}
+
+
+def backfill_preview_view(slots: Iterable[Instant]) -> BackfillPreviewView:
+    """The slots that a past range has."""
+    return {"slots": [utc_text(slot) for slot in slots]}
+
+
+def backfill_view(slots: Iterable[Slot]) -> BackfillView:
+    """The slots that a backfill opened."""
+    return {"opened": [slot_view(slot) for slot in slots]}
 
 
 def _status(schedule: ScheduleStatus) -> str:

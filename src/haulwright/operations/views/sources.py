@@ -62,6 +62,14 @@ class SourcesView(TypedDict):
     next: str | None
 
 
+class SourcePausedView(TypedDict):
+    """A source that was paused, and for how long; null is until it is resumed."""
+
+    name: str
+    paused: bool
+    seconds: float | None
+
+
 def source_view(source: SourceStatus) -> SourceView:
     """A source."""
     row = source.row
@@ -98,6 +106,11 @@ def source_view(source: SourceStatus) -> SourceView:
 def sources_view(page: Page[SourceStatus]) -> SourcesView:
     """A page of sources."""
     return {"sources": [source_view(source) for source in page.rows], "next": page.next}
+
+
+def source_paused_view(name: str, seconds: float | None) -> SourcePausedView:
+    """A source that was paused."""
+    return {"name": name, "paused": True, "seconds": seconds}
 
 
 def _traffic_view(traffic: Traffic | None) -> TrafficView:

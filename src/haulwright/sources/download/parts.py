@@ -1,7 +1,7 @@
 """Parts: the bytes of a file that have arrived, each owned by one run of one job.
 
-    parts/<what>.<job>.<fence>.part     the bytes
-    parts/<what>.<job>.<fence>.json     what is known of them: the record
+    parts/<what>.<job>.<fence>.<worker>.part     the bytes
+    parts/<what>.<job>.<fence>.<worker>.json     what is known of them: the record
 
 A later run of the job *copies* the part of an earlier one to a file of its own and removes the earlier name. So a run
 that lost its lease and does not know it yet writes into a file that nobody reads any more.
@@ -24,6 +24,8 @@ PARTS: Final = "parts"
 DURABLE_EVERY_BYTES: Final = 8 * 1024 * 1024
 """How much may be written before it is synced: what a loss of power can cost."""
 _NAME_CHARS: Final = 24
+_NAME_WORDS: Final = 5
+"""What, job, fence, worker, and what kind of file it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +171,8 @@ def forget_all(folder: Path, what: str, owner: LeaseKey) -> None:
 
 def fence_of(path: Path) -> int | None:
     """The fence in the name of a part or of its record."""
-    number = path.name.rsplit(".", 2)[-2]
-    return int(number) if number.isdecimal() else None
+    words = path.name.split(".")
+    return int(words[2]) if len(words) == _NAME_WORDS and words[2].isdecimal() else None
 
 
 def record_path(part: Path) -> Path:
@@ -209,16 +211,16 @@ def _adopted(mine: Path) -> Part | None:
 def _earlier(mine: Path) -> list[Path]:
     """The parts of this job up to this fence, the latest first, also where only the record is left.
 
-    Those of later runs are not ours to touch.
+    Those of later runs are not ours to touch, nor is that of another holder who has the same number.
     """
-    stem, own = mine.name.rsplit(".", 2)[0], fence_of(mine) or 0
+    stem, own = mine.name.rsplit(".", 3)[0], fence_of(mine) or 0
     paths = {path.with_suffix(".part") for path in mine.parent.glob(f"{stem}.*")}
-    numbered = [(number, path) for path in paths if (number := fence_of(path)) is not None and number <= own]
-    return [path for _, path in sorted(numbered, reverse=True)]
+    numbered = [(number, path) for path in paths if (number := fence_of(path)) is not None]
+    return [path for number, path in sorted(numbered, reverse=True) if number < own or path == mine]
 
 
 def _path(folder: Path, what: str, owner: LeaseKey) -> Path:
-    return folder / PARTS / f"{_word(what)}.{_word(owner.id)}.{owner.fence}.part"
+    return folder / PARTS / f"{_word(what)}.{_word(owner.id)}.{owner.fence}.{_word(owner.worker_id or '')}.part"
 
 
 def _word(text: str) -> str:

@@ -247,7 +247,7 @@ class Gates:
     def _require_lease(self, key: str, requester: Requester, terms: _Terms) -> None:
         """No answer came: either there is no such source, or the run has no authority any more."""
         if terms.fenced and self._sources.standing(key) is not None:
-            raise LeaseLost(*requester.holder, "pass")
+            raise LeaseLost(requester.holder.id, requester.holder.fence, "pass")
 
 
 class _Terms(NamedTuple):

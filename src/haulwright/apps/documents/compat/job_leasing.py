@@ -53,7 +53,7 @@ def lease_next_job(conn: sqlite3.Connection, owner: str, ttl_s: float = 120) -> 
         lease = _claim(conn, store, owner)
         if lease is None:
             return None
-        params = {"id": lease.id, "fence": lease.fence, "lease_us": round(ttl_s * SECOND)}
+        params = {**lease.key._asdict(), "lease_us": round(ttl_s * SECOND)}
         conn.execute(entry("last"), params)
         remember_lease(conn, owner, lease)
         (job,) = _documents(conn, lease)

@@ -4,26 +4,27 @@ where tenant = :tenant and key = :key;
 
 -- name: begin
 -- The intent, before the effect. Nothing comes back where one is there already.
-insert into haulwright_effects (tenant, key, job_key, job_id, name, kind, state, fence, started_at)
-values (:tenant, :key, :job_key, :job_id::uuid, :name, :kind, 'intent', :fence, haulwright_now(:now::bigint))
+insert into haulwright_effects (tenant, key, job_key, job_id, name, kind, state, fence, worker_id, started_at)
+values (:tenant, :key, :job_key, :job_id::uuid, :name, :kind, 'intent', :fence, :worker_id::uuid, haulwright_now(:now::bigint))
 on conflict (tenant, key) do nothing
 returning key;
 
 -- name: in_hand
 -- The other job whose run is at this effect now, if there is one.
-select j.id from haulwright_effects e join haulwright_jobs j on j.id = e.job_id and j.fence = e.fence
+select j.id from haulwright_effects e join haulwright_jobs j
+    on j.id = e.job_id and j.fence = e.fence and j.worker_id = e.worker_id
 where e.tenant = :tenant and e.key = :key and j.state || '' = 'running' and j.id <> :job_id::uuid;
 
 -- name: begin_again
 -- An effect in doubt is taken over by a newer run.
-update haulwright_effects set fence = :fence, job_id = :job_id::uuid, tries = tries + 1
+update haulwright_effects set fence = :fence, worker_id = :worker_id::uuid, job_id = :job_id::uuid, tries = tries + 1
 where tenant = :tenant and key = :key and state = 'intent' and (fence <= :fence or job_id <> :job_id::uuid)
 returning key;
 
 -- name: settle
 update haulwright_effects
 set state = 'done', result = :result, stored = :stored, settled_at = haulwright_now(:now::bigint)
-where tenant = :tenant and key = :key and state = 'intent' and fence = :fence
+where tenant = :tenant and key = :key and state = 'intent' and fence = :fence and worker_id = :worker_id::uuid
 returning key;
 
 -- name: mark_unknown
@@ -45,7 +46,7 @@ returning job_id, name;
 -- name: forget
 -- A recorded result whose artefact is gone: the effect may happen again, under the same key.
 update haulwright_effects
-set state = 'intent', fence = :fence, job_id = :job_id::uuid, result = null, stored = 'inline', settled_at = null
+set state = 'intent', fence = :fence, worker_id = :worker_id::uuid, job_id = :job_id::uuid, result = null, stored = 'inline', settled_at = null
 where tenant = :tenant and key = :key and state = 'done'
 returning key;
 

@@ -286,10 +286,12 @@ select pair.tenant, pair.rank, pair.run_at, pair.due, taken.* from pair left joi
 -- Takes what it can at once: a row that a transaction holds (a run's own commit may last) keeps no neighbour waiting. All
 -- that are held come back, and whether they were renewed; one that is locked cannot be taken back meanwhile.
 with held as materialized (
-    select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence
+    select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence,
+           unnest(:worker_id::uuid[]) as worker_id
 ), unlocked as materialized (
     select j.id from held
-    join haulwright_jobs j on j.id = held.id and j.fence = held.fence and j.state || '' = 'running'
+    join haulwright_jobs j on j.id = held.id and j.fence = held.fence and j.worker_id = held.worker_id
+        and j.state || '' = 'running'
     order by j.id for update of j skip locked
 ), renewed as (
     update haulwright_jobs j
@@ -299,25 +301,28 @@ with held as materialized (
     where j.id = any(array(select id from unlocked))
     returning j.id, j.cancel_reason
 )
-select j.id, coalesce(renewed.cancel_reason, j.cancel_reason), renewed.id is not null
+select held.id, coalesce(renewed.cancel_reason, kept.cancel_reason), renewed.id is not null
 from held
-join haulwright_jobs j on j.id = held.id and j.fence = held.fence and j.state || '' = 'running'
-left join renewed on renewed.id = j.id;
+join haulwright_jobs kept on kept.id = held.id and kept.fence = held.fence and kept.worker_id = held.worker_id
+    and kept.state || '' = 'running'
+left join renewed on renewed.id = held.id;
 
 -- name: lock
 -- The first statement of every transaction that a run makes: it holds the job, or nothing comes back.
-select id from haulwright_jobs where id = :id::uuid and fence = :fence and state || '' = 'running' for update;
+select id from haulwright_jobs
+where id = :id::uuid and fence = :fence and worker_id = :worker_id::uuid and state || '' = 'running' for update;
 
 -- name: progress
 update haulwright_jobs set progress = :progress, updated_at = haulwright_now(:now::bigint)
-where id = :id::uuid and fence = :fence and state || '' = 'running'
+where id = :id::uuid and fence = :fence and worker_id = :worker_id::uuid and state || '' = 'running'
 returning id;
 
 -- name: settle
 -- The job leaves the hot table with its outcome. The lists stand in a subselect: otherwise the generic plan of the
 -- prepared statement walks the lease index with all its dead entries.
 with input as (
-    select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence, unnest(:was::text[]) as was,
+    select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence,
+           unnest(:worker_id::uuid[]) as worker_id, unnest(:was::text[]) as was,
            unnest(:state::text[]) as state, unnest(:reason::text[]) as reason, unnest(:result::text[]) as result,
            unnest(:event_fields::text[]) as event_fields, unnest(:losses::int[]) as losses,
            unnest(:error_class::text[]) as error_class, unnest(:error_code::text[]) as error_code,
@@ -325,7 +330,8 @@ with input as (
     order by 1
 ), deleted as (
     delete from haulwright_jobs j using input
-    where j.id = input.id and j.fence = input.fence and j.state || '' = input.was
+    where j.id = input.id and j.fence = input.fence and j.worker_id is not distinct from input.worker_id
+      and j.state || '' = input.was
     returning j.*, input.state as outcome, input.reason, input.result, input.event_fields as result_facts,
         input.losses as more_losses, input.error_class as last_class, input.error_code as last_code,
         input.error_message as last_message
@@ -345,7 +351,7 @@ with input as (
         (select haulwright_now(:now::bigint))
     from deleted
 )
-select id, fence, joined from deleted;
+select id, fence, worker_id, joined from deleted;
 
 -- name: put_back
 -- Retry, snooze, release and loss: the job is queued again. One that was asked to cancel is not.
@@ -355,25 +361,28 @@ set state = 'queued', run_at = (select haulwright_now(:now::bigint)) + input.del
     worker_id = null, leased_at = null, heartbeat_at = null, lease_expires_at = null,
     error_class = coalesce(input.error_class, j.error_class), error_code = coalesce(input.error_code, j.error_code),
     error_message = coalesce(input.error_message, j.error_message), updated_at = (select haulwright_now(:now::bigint))
-from (select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence, unnest(:delay_us::bigint[]) as delay_us,
+from (select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence,
+             unnest(:worker_id::uuid[]) as worker_id, unnest(:delay_us::bigint[]) as delay_us,
              unnest(:refund::int[]) as refund, unnest(:deferral::int[]) as deferral, unnest(:losses::int[]) as losses,
              unnest(:waiting_on::text[]) as waiting_on, unnest(:error_class::text[]) as error_class,
              unnest(:error_code::text[]) as error_code, unnest(:error_message::text[]) as error_message
       order by 1) input
-where j.id = input.id and j.fence = input.fence and j.state || '' = 'running' and j.cancel_reason is null
+where j.id = input.id and j.fence = input.fence and j.worker_id = input.worker_id and j.state || '' = 'running'
+  and j.cancel_reason is null
 returning j.id, j.fence;
 
 -- name: ended
 -- How a job looks after a settlement of this very fence. A loss would have been counted.
-select id from haulwright_history where id = :id::uuid and fence = :fence and losses = :losses
+select id from haulwright_history
+where id = :id::uuid and fence = :fence and worker_id = :worker_id::uuid and losses = :losses
 union all
 select id from haulwright_jobs where id = :id::uuid and fence = :fence and losses = :losses and state || '' = 'queued';
 
 -- name: asked_to_cancel
-select j.id, j.fence, j.cancel_reason
+select j.id, j.fence, j.worker_id, j.cancel_reason
 from haulwright_jobs j
-join (select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence) held
-  on j.id = held.id and j.fence = held.fence
+join (select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence, unnest(:worker_id::uuid[]) as worker_id) held
+  on j.id = held.id and j.fence = held.fence and j.worker_id = held.worker_id
 where j.state || '' = 'running' and j.cancel_reason is not null
 for update of j;
 
@@ -435,8 +444,8 @@ returning attempts, pg_notify('haulwright', '');
 
 -- name: take_permit
 -- The lowest free number of a key. Two takers of one number: the second finds it taken and comes back for another.
-insert into haulwright_permits (key, number, job_id, fence, taken_at)
-select :key, free.number, :id::uuid, :fence, haulwright_now(:now::bigint)
+insert into haulwright_permits (key, number, job_id, fence, worker_id, taken_at)
+select :key, free.number, :id::uuid, :fence, :worker_id::uuid, haulwright_now(:now::bigint)
 from generate_series(1, :limit::int) as free (number)
 where not exists (select 1 from haulwright_permits p where p.key = :key and p.number = free.number)
 order by free.number limit 1
@@ -445,8 +454,8 @@ returning number;
 
 -- name: free_permits
 delete from haulwright_permits p
-using (select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence) held
-where p.job_id = held.id and p.fence = held.fence
+using (select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence, unnest(:worker_id::uuid[]) as worker_id) held
+where p.job_id = held.id and p.fence = held.fence and p.worker_id = held.worker_id
 returning p.key;
 
 -- name: wake

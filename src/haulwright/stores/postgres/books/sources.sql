@@ -9,14 +9,15 @@
 -- materialized: woven into one, the same terms would be worked out again and again, for nine times the time.
 with input as (
     select unnest(:place::int[]) as place, unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence,
-           unnest(:back::bool[]) as back
+           unnest(:worker_id::uuid[]) as worker_id, unnest(:back::bool[]) as back
 ), latest as materialized (
     select s.key, s.enabled, s.interval_us, s.burst, s.concurrency, s.budget, s.breaker, s.breaker_since, s.met_until,
         s.turns_until, s.tickets, s.held, s.spent, s.spent_day, s.paused_until, s.parked_until, s.open_until, s.probe_id,
-        s.probe_fence, s.probe_until, (select haulwright_now(:now::bigint)) as now
+        s.probe_fence, s.probe_worker, s.probe_until, (select haulwright_now(:now::bigint)) as now
     from haulwright_sources s
     where s.key = :key and (not :fenced::bool or exists (
-        select 1 from input join haulwright_jobs j on j.id = input.id and j.fence = input.fence and j.state || '' = 'running'))
+        select 1 from input join haulwright_jobs j
+            on j.id = input.id and j.fence = input.fence and j.worker_id = input.worker_id and j.state || '' = 'running'))
       and (:lasting::bool or s.budget is null and s.burst * s.interval_us <= :brief_us::bigint)
     for update of s
 ), asking as materialized (
@@ -28,7 +29,8 @@ with input as (
             case when breaker = 'refused' then :forever::bigint else 0 end,
             paused_until, parked_until, case when breaker = 'open' then open_until else 0 end,
             case when breaker = 'half_open' and not exists (
-                select 1 from input where input.id = probe_id and input.fence = probe_fence)
+                select 1 from input
+                where input.id = probe_id and input.fence = probe_fence and input.worker_id = probe_worker)
             then probe_until else 0 end) as shut_until
     from latest
 ), room as materialized (
@@ -60,8 +62,8 @@ with input as (
             then 0 else requesters - total end as turns
     from total
 ), permits as (
-    insert into haulwright_source_permits (source, ticket, holder, fence, expires_at)
-    select d.key, d.tickets + input.place, input.id, input.fence, d.now + :lease_us::bigint
+    insert into haulwright_source_permits (source, ticket, holder, fence, worker_id, expires_at)
+    select d.key, d.tickets + input.place, input.id, input.fence, input.worker_id, d.now + :lease_us::bigint
     from input cross join d
     where d.concurrency is not null and input.place <= d.total
 )
@@ -81,13 +83,15 @@ set granted = d.total,
     breaker_since = case when d.is_probe and d.breaker = 'open' then d.now else d.breaker_since end,
     probe_id = case when d.is_probe then (select input.id from input where input.place = 1) else d.probe_id end,
     probe_fence = case when d.is_probe then (select input.fence from input where input.place = 1) else d.probe_fence end,
+    probe_worker = case when d.is_probe then (select input.worker_id from input where input.place = 1)
+                        else d.probe_worker end,
     probe_until = case when d.is_probe then d.now + :probe_us::bigint else d.probe_until end,
     asked_at = d.now
 from d
 where s.key = d.key
 returning s.key, s.enabled, s.interval_us, s.burst, s.concurrency, s.budget, s.breaker, s.met_until, s.turns_until,
     s.granted, s.tickets, s.held, s.spent, s.spent_day, s.paused_until, s.parked_until, s.open_until, s.probe_id,
-    s.probe_fence, s.probe_until, s.asked_at;
+    s.probe_fence, s.probe_worker, s.probe_until, s.asked_at;
 
 -- name: claimed
 -- What a job got with its claim, for a run in another process than its claim: the number of its permit, when it begins at
@@ -97,15 +101,19 @@ select coalesce(p.ticket, 0),
     greatest(0, least(:patience_us::bigint, s.met_until - s.burst * s.interval_us - :leased_at::bigint)),
     haulwright_now(:now::bigint) - :leased_at::bigint,
     s.breaker = 'half_open' and s.probe_id = :id::uuid and s.probe_fence = :fence::bigint
+        and s.probe_worker = :worker_id::uuid
 from haulwright_sources s left join haulwright_source_permits p
-    on p.source = s.key and p.holder = :id::uuid and p.fence = :fence::bigint
+    on p.source = s.key and p.holder = :id::uuid and p.fence = :fence::bigint and p.worker_id = :worker_id::uuid
 where s.key = :key and (s.concurrency is null or p.ticket is not null)
 order by p.ticket limit 1;
 
 -- name: leave
 -- What an answer says about the server, and the permit back. Only the probe closes a breaker, or opens it for longer.
 with deleted as (
-    delete from haulwright_source_permits where source = :key and ticket = :ticket::bigint returning ticket
+    delete from haulwright_source_permits
+    where source = :key and ticket = :ticket::bigint and holder = :id::uuid and fence = :fence::bigint
+      and worker_id = :worker_id::uuid
+    returning ticket
 ), counted as (
     insert into haulwright_traffic as t (source, minute, requests, failed, throttled, sent, received, busy_us)
     select s.key, haulwright_now(:now::bigint) / 60000000, 1, (:outcome = 'failed')::int, (:park_us::bigint > 0)::int,
@@ -116,9 +124,10 @@ with deleted as (
         received = t.received + excluded.received, busy_us = t.busy_us + excluded.busy_us
 ), v as materialized (
     select s.key, (select haulwright_now(:now::bigint)) as now, :outcome = 'auth' and s.credential is not null as is_refused,
-        s.breaker = 'half_open' and s.probe_id = :id::uuid and s.probe_fence = :fence::bigint as is_probe,
         s.breaker = 'half_open' and s.probe_id = :id::uuid and s.probe_fence = :fence::bigint
-            and :outcome in ('ok', 'answered', 'auth') as is_closed,
+            and s.probe_worker = :worker_id::uuid as is_probe,
+        s.breaker = 'half_open' and s.probe_id = :id::uuid and s.probe_fence = :fence::bigint
+            and s.probe_worker = :worker_id::uuid and :outcome in ('ok', 'answered', 'auth') as is_closed,
         s.breaker = 'closed' and :outcome = 'failed' and s.failure_streak + 1 >= s.breaker_failures as has_tripped
     from haulwright_sources s where s.key = :key for update
 )
@@ -157,7 +166,10 @@ with v as materialized (
         select 1 from haulwright_jobs j where j.waiting_on = :gate and j.state = 'queued'))
     for update of s
 ), deleted as (
-    delete from haulwright_source_permits p using v where p.source = v.key and p.ticket = :ticket::bigint returning p.ticket
+    delete from haulwright_source_permits p using v
+    where p.source = v.key and p.ticket = :ticket::bigint and p.holder = :id::uuid and p.fence = :fence::bigint
+      and p.worker_id = :worker_id::uuid
+    returning p.ticket
 ), counted as (
     insert into haulwright_traffic as t (source, minute, requests, failed, throttled, sent, received, busy_us)
     select v.key, v.now / 60000000, 1, 0, 0, :sent::bigint, :received::bigint, :busy_us::bigint
@@ -177,15 +189,17 @@ returning s.key;
 -- name: give_back
 -- The permits and probes of leases that ended, whoever held them.
 with input as (
-    select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence
+    select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence, unnest(:worker_id::uuid[]) as worker_id
 ), deleted as (
-    delete from haulwright_source_permits p using input where p.holder = input.id and p.fence = input.fence
+    delete from haulwright_source_permits p using input
+    where p.holder = input.id and p.fence = input.fence and p.worker_id = input.worker_id
     returning p.source
 ), freed as (
     select key, sum(permits) as permits
     from (select source as key, 1 as permits from deleted
           union all
-          select s.key, 0 from haulwright_sources s join input on s.probe_id = input.id and s.probe_fence = input.fence) ended
+          select s.key, 0 from haulwright_sources s join input
+              on s.probe_id = input.id and s.probe_fence = input.fence and s.probe_worker = input.worker_id) ended
     group by key
 ), locked as materialized (
     select s.key from haulwright_sources s join freed on s.key = freed.key order by s.key for update of s
@@ -193,7 +207,8 @@ with input as (
 update haulwright_sources s
 set held = greatest(0, s.held - freed.permits),
     breaker = case when s.breaker = 'half_open' and exists (
-        select 1 from input where input.id = s.probe_id and input.fence = s.probe_fence) then 'open' else s.breaker end,
+        select 1 from input
+        where input.id = s.probe_id and input.fence = s.probe_fence and input.worker_id = s.probe_worker) then 'open' else s.breaker end,
     granted = freed.permits, updated_at = haulwright_now(:now::bigint)
 from freed join locked on locked.key = freed.key
 where s.key = freed.key
@@ -205,7 +220,8 @@ returning s.key, s.granted;
 with deleted as (
     delete from haulwright_source_permits p
     where p.source = :key and (p.expires_at <= haulwright_now(:now::bigint) or p.expires_at is null and not exists (
-        select 1 from haulwright_jobs j where j.id = p.holder and j.fence = p.fence and j.state || '' = 'running'))
+        select 1 from haulwright_jobs j
+        where j.id = p.holder and j.fence = p.fence and j.worker_id = p.worker_id and j.state || '' = 'running'))
     returning p.ticket
 )
 update haulwright_sources s
@@ -269,7 +285,7 @@ select declared, overridden, paused_at, haulwright_now(:now::bigint) from haulwr
 
 -- name: standing
 select key, enabled, interval_us, burst, concurrency, budget, breaker, met_until, turns_until, granted, tickets, held,
-    spent, spent_day, paused_until, parked_until, open_until, probe_id, probe_fence, probe_until,
+    spent, spent_day, paused_until, parked_until, open_until, probe_id, probe_fence, probe_worker, probe_until,
     haulwright_now(:now::bigint)
 from haulwright_sources where key = :key;
 

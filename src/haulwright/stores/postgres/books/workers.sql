@@ -4,7 +4,9 @@ values (:id::uuid, :name, :host, :boot_id, :pid, :pid_started, :version, :queues
         haulwright_now(:now::bigint), haulwright_now(:now::bigint));
 
 -- name: seen
-update haulwright_workers set seen_at = haulwright_now(:now::bigint), refused = :refused where id = :id::uuid returning id;
+-- A number that only grows: one that has become smaller tells that the database was put back.
+update haulwright_workers set seen_at = haulwright_now(:now::bigint), beats = beats + 1, refused = :refused
+where id = :id::uuid returning beats;
 
 -- name: stopped
 update haulwright_workers set stopped_at = haulwright_now(:now::bigint), seen_at = haulwright_now(:now::bigint),

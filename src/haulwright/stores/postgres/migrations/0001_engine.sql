@@ -129,6 +129,7 @@ create table haulwright_permits (
     number   integer  not null check (number > 0),
     job_id   uuid     not null,
     fence    bigint   not null,
+    worker_id uuid    not null,
     taken_at bigint   not null,
     primary key (key, number)
 );
@@ -152,6 +153,7 @@ create table haulwright_effects (
     kind       text     not null check (kind in ('effect', 'commit')),
     state      text     not null check (state in ('intent', 'done', 'unknown')),
     fence      bigint   not null,
+    worker_id  uuid     not null,
     tries      integer  not null default 1,
     result     text,
     stored     text     not null default 'inline' check (stored in ('inline', 'blob', 'dropped')),
@@ -226,6 +228,7 @@ create table haulwright_workers (
     queues      text     not null,
     tasks       text     not null default '[]',
     refused     bigint   not null default 0,    -- writes that came too late
+    beats       bigint   not null default 0,    -- how often it was seen
     started_at  bigint   not null,
     seen_at     bigint   not null,
     stopped_at  bigint,
@@ -328,6 +331,7 @@ create table haulwright_sources (
     openings         bigint  not null default 0,    -- in a row, for a cool-down that grows
     probe_id         uuid,
     probe_fence      bigint,
+    probe_worker     uuid,
     probe_until      bigint  not null default 0,
     failure_streak   bigint  not null default 0,
     last_success_at  bigint,
@@ -343,6 +347,7 @@ create table haulwright_source_permits (
     ticket     bigint  not null,
     holder     uuid    not null,                    -- a job, or somebody outside any job
     fence      bigint  not null,
+    worker_id  uuid    not null,                    -- who holds it: the worker, or that somebody
     expires_at bigint,                             -- only outside a job
     primary key (source, ticket)
 );

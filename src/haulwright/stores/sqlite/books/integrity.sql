@@ -18,7 +18,7 @@ select count(*) from haulwright_jobs j join haulwright_history h on h.id = j.id;
 -- name: permits
 select count(*) from haulwright_permits p
 where not exists (
-    select 1 from haulwright_jobs j where j.id = p.job_id and j.fence = p.fence and j.state = 'running');
+    select 1 from haulwright_jobs j where j.id = p.job_id and j.fence = p.fence and j.worker_id = p.worker_id and j.state = 'running');
 
 -- name: slots
 -- A slot that makes a job names it from its first moment; the job itself may have been pruned since.

@@ -147,16 +147,17 @@ returning id, fence, tenant, task, queue, args, attempts, max_attempts, losses, 
 -- name: renew
 update haulwright_jobs set heartbeat_at = :now, lease_expires_at = :now + lease_us, updated_at = :now
 from input
-where haulwright_jobs.id = input.id and haulwright_jobs.fence = input.fence and haulwright_jobs.state = 'running'
+where haulwright_jobs.id = input.id and haulwright_jobs.fence = input.fence
+  and haulwright_jobs.worker_id = input.worker_id and haulwright_jobs.state = 'running'
 returning haulwright_jobs.id, cancel_reason, true;
 
 -- name: lock
 -- The first statement of every transaction that a run makes: it holds the job, or nothing comes back.
-select id from haulwright_jobs where id = :id and fence = :fence and state = 'running';
+select id from haulwright_jobs where id = :id and fence = :fence and worker_id = :worker_id and state = 'running';
 
 -- name: progress
 update haulwright_jobs set progress = :progress, updated_at = :now
-where id = :id and fence = :fence and state = 'running'
+where id = :id and fence = :fence and worker_id = :worker_id and state = 'running'
 returning id;
 
 -- name: settle
@@ -175,11 +176,11 @@ select
     coalesce(input.error_class, j.error_class), coalesce(input.error_code, j.error_code),
     coalesce(input.error_message, j.error_message), input.result, j.created_at, :now, j.started_at, :now
 from input cross join haulwright_jobs j
-where j.id = input.id and j.fence = input.fence and j.state = input.was;
+where j.id = input.id and j.fence = input.fence and j.worker_id is input.worker_id and j.state = input.was;
 delete from haulwright_jobs where id in (
     select j.id from input cross join haulwright_jobs j
-    where j.id = input.id and j.fence = input.fence and j.state = input.was)
-returning id, fence, joined;
+    where j.id = input.id and j.fence = input.fence and j.worker_id is input.worker_id and j.state = input.was)
+returning id, fence, worker_id, joined;
 
 -- name: put_back
 -- Retry, snooze, release and loss: the job is queued again. One that was asked to cancel is not.
@@ -190,19 +191,21 @@ set state = 'queued', run_at = :now + input.delay_us, attempts = j.attempts - in
     error_class = coalesce(input.error_class, j.error_class), error_code = coalesce(input.error_code, j.error_code),
     error_message = coalesce(input.error_message, j.error_message), updated_at = :now
 from input
-where j.id = input.id and j.fence = input.fence and j.state = 'running' and j.cancel_reason is null
+where j.id = input.id and j.fence = input.fence and j.worker_id = input.worker_id and j.state = 'running'
+  and j.cancel_reason is null
 returning id, fence;
 
 -- name: ended
 -- How a job looks after a settlement of this very fence. A loss would have been counted.
-select id from haulwright_history where id = :id and fence = :fence and losses = :losses
+select id from haulwright_history where id = :id and fence = :fence and worker_id = :worker_id and losses = :losses
 union all
 select id from haulwright_jobs where id = :id and fence = :fence and losses = :losses and state = 'queued';
 
 -- name: asked_to_cancel
-select j.id, j.fence, j.cancel_reason
+select j.id, j.fence, j.worker_id, j.cancel_reason
 from input cross join haulwright_jobs j
-where j.id = input.id and j.fence = input.fence and j.state = 'running' and j.cancel_reason is not null;
+where j.id = input.id and j.fence = input.fence and j.worker_id = input.worker_id and j.state = 'running'
+  and j.cancel_reason is not null;
 
 -- name: stale
 -- Leases that ran out, the longest first.
@@ -259,8 +262,8 @@ returning attempts;
 
 -- name: take_permit
 -- The lowest free number of a key.
-insert into haulwright_permits (key, number, job_id, fence, taken_at)
-select :key, free.number, :id, :fence, :now
+insert into haulwright_permits (key, number, job_id, fence, worker_id, taken_at)
+select :key, free.number, :id, :fence, :worker_id, :now
 from (with recursive numbers (number) as (select 1 union all select number + 1 from numbers where number < :limit)
       select number from numbers) free
 where not exists (select 1 from haulwright_permits p where p.key = :key and p.number = free.number)
@@ -270,7 +273,8 @@ returning number;
 
 -- name: free_permits
 delete from haulwright_permits where (key, number) in (
-    select p.key, p.number from input cross join haulwright_permits p where p.job_id = input.id and p.fence = input.fence)
+    select p.key, p.number from input cross join haulwright_permits p
+    where p.job_id = input.id and p.fence = input.fence and p.worker_id = input.worker_id)
 returning key;
 
 -- name: wake

@@ -24,6 +24,8 @@ set granted = d.total,
     breaker_since = case when d.is_probe and s.breaker = 'open' then :now else s.breaker_since end,
     probe_id = case when d.is_probe then (select input.id from input where input.place = 1) else s.probe_id end,
     probe_fence = case when d.is_probe then (select input.fence from input where input.place = 1) else s.probe_fence end,
+    probe_worker = case when d.is_probe then (select input.worker_id from input where input.place = 1)
+                        else s.probe_worker end,
     probe_until = case when d.is_probe then :now + :probe_us else s.probe_until end,
     asked_at = :now
 from (
@@ -36,12 +38,13 @@ from (
             max(case when enabled then 0 else :forever end, case when breaker = 'refused' then :forever else 0 end,
                 paused_until, parked_until, case when breaker = 'open' then open_until else 0 end,
                 case when breaker = 'half_open' and not exists (
-                    select 1 from input where input.id = probe_id and input.fence = probe_fence)
+                    select 1 from input
+                    where input.id = probe_id and input.fence = probe_fence and input.worker_id = probe_worker)
                 then probe_until else 0 end) as shut_until
         from haulwright_sources
         where key = :key and (not :fenced or exists (
             select 1 from input cross join haulwright_jobs j
-            where j.id = input.id and j.fence = input.fence and j.state = 'running'))
+            where j.id = input.id and j.fence = input.fence and j.worker_id = input.worker_id and j.state = 'running'))
           and (:lasting or budget is null and burst * interval_us <= :brief_us)
     ), room as materialized (
         select *, case when shut_until > :now then 0 else max(0, min(
@@ -74,9 +77,9 @@ from (
 ) d
 where s.key = d.key
 returning key, enabled, interval_us, burst, concurrency, budget, breaker, met_until, turns_until, granted, tickets, held,
-    spent, spent_day, paused_until, parked_until, open_until, probe_id, probe_fence, probe_until, asked_at;
-insert into haulwright_source_permits (source, ticket, holder, fence, expires_at)
-select s.key, s.tickets - s.granted + input.place, input.id, input.fence, :now + :lease_us
+    spent, spent_day, paused_until, parked_until, open_until, probe_id, probe_fence, probe_worker, probe_until, asked_at;
+insert into haulwright_source_permits (source, ticket, holder, fence, worker_id, expires_at)
+select s.key, s.tickets - s.granted + input.place, input.id, input.fence, input.worker_id, :now + :lease_us
 from input cross join haulwright_sources s
 where s.key = :key and s.concurrency is not null and input.place <= s.granted and changes() = 1;
 
@@ -86,8 +89,9 @@ where s.key = :key and s.concurrency is not null and input.place <= s.granted an
 -- gone.
 select coalesce(p.ticket, 0), max(0, min(:patience_us, s.met_until - s.burst * s.interval_us - :leased_at)),
     :now - :leased_at, s.breaker = 'half_open' and s.probe_id = :id and s.probe_fence = :fence
+        and s.probe_worker = :worker_id
 from haulwright_sources s left join haulwright_source_permits p
-    on p.source = s.key and p.holder = :id and p.fence = :fence
+    on p.source = s.key and p.holder = :id and p.fence = :fence and p.worker_id = :worker_id
 where s.key = :key and (s.concurrency is null or p.ticket is not null)
 order by p.ticket limit 1;
 
@@ -95,7 +99,8 @@ order by p.ticket limit 1;
 -- What an answer says about the server, and the permit back. Only the probe closes a breaker, or opens it for longer.
 update haulwright_sources as s
 set held = max(0, s.held - (
-        select count(*) from haulwright_source_permits p where p.source = :key and p.ticket = :ticket)),
+        select count(*) from haulwright_source_permits p
+        where p.source = :key and p.ticket = :ticket and p.holder = :id and p.fence = :fence and p.worker_id = :worker_id)),
     failure_streak = case :outcome when 'ok' then 0 when 'failed' then s.failure_streak + 1 else s.failure_streak end,
     last_success_at = case when :outcome = 'ok' then v.now else s.last_success_at end,
     last_failure_at = case when :outcome in ('failed', 'auth') then v.now else s.last_failure_at end,
@@ -114,8 +119,8 @@ set held = max(0, s.held - (
     updated_at = v.now
 from (
     select s.key, :now as now, :outcome = 'auth' and s.credential is not null as is_refused,
-        s.breaker = 'half_open' and s.probe_id = :id and s.probe_fence = :fence as is_probe,
-        s.breaker = 'half_open' and s.probe_id = :id and s.probe_fence = :fence
+        s.breaker = 'half_open' and s.probe_id = :id and s.probe_fence = :fence and s.probe_worker = :worker_id as is_probe,
+        s.breaker = 'half_open' and s.probe_id = :id and s.probe_fence = :fence and s.probe_worker = :worker_id
             and :outcome in ('ok', 'answered', 'auth') as is_closed,
         s.breaker = 'closed' and :outcome = 'failed' and s.failure_streak + 1 >= s.breaker_failures as has_tripped
     from haulwright_sources s where s.key = :key
@@ -123,7 +128,8 @@ from (
 where s.key = v.key
 returning breaker, breaker_since = updated_at, open_until, failure_streak, parked_until,
     updated_at, concurrency is not null;
-delete from haulwright_source_permits where source = :key and ticket = :ticket;
+delete from haulwright_source_permits
+where source = :key and ticket = :ticket and holder = :id and fence = :fence and worker_id = :worker_id;
 insert into haulwright_traffic as t (source, minute, requests, failed, throttled, sent, received, busy_us)
 select s.key, :now / 60000000, 1, :outcome = 'failed', :park_us > 0, :sent, :received, :busy_us
 from haulwright_sources s where s.key = :key and :counts
@@ -138,7 +144,8 @@ on conflict (source, minute) do update set requests = t.requests + 1, failed = t
 -- same, for none of them changes the answer.
 update haulwright_sources as s
 set held = max(0, s.held - (
-        select count(*) from haulwright_source_permits p where p.source = :key and p.ticket = :ticket)),
+        select count(*) from haulwright_source_permits p
+        where p.source = :key and p.ticket = :ticket and p.holder = :id and p.fence = :fence and p.worker_id = :worker_id)),
     failure_streak = case when :outcome = 'ok' then 0 else s.failure_streak end,
     last_success_at = case when :outcome = 'ok' then :now else s.last_success_at end,
     updated_at = :now
@@ -146,7 +153,8 @@ where s.key = :key and s.breaker = 'closed' and (s.concurrency is null or not ex
     select 1 from haulwright_jobs j where j.waiting_on = :gate and j.state = 'queued'))
 returning key;
 delete from haulwright_source_permits
-where source = :key and ticket = :ticket and exists (
+where source = :key and ticket = :ticket and holder = :id and fence = :fence and worker_id = :worker_id
+  and exists (
     select 1 from haulwright_sources s where s.key = :key and s.breaker = 'closed')
   and not exists (select 1 from haulwright_jobs j where j.waiting_on = :gate and j.state = 'queued');
 insert into haulwright_traffic as t (source, minute, requests, failed, throttled, sent, received, busy_us)
@@ -166,17 +174,18 @@ set held = max(0, s.held - freed.permits),
 from (
     select key, sum(permits) as permits, sum(probes) as probes
     from (select p.source as key, 1 as permits, 0 as probes
-          from input cross join haulwright_source_permits p where p.holder = input.id and p.fence = input.fence
+          from input cross join haulwright_source_permits p
+          where p.holder = input.id and p.fence = input.fence and p.worker_id = input.worker_id
           union all
           select s.key, 0, 1 from input cross join haulwright_sources s
-          where s.probe_id = input.id and s.probe_fence = input.fence)
+          where s.probe_id = input.id and s.probe_fence = input.fence and s.probe_worker = input.worker_id)
     group by key
 ) freed
 where s.key = freed.key
 returning key, granted;
 delete from haulwright_source_permits where (source, ticket) in (
     select p.source, p.ticket from input cross join haulwright_source_permits p
-    where p.holder = input.id and p.fence = input.fence);
+    where p.holder = input.id and p.fence = input.fence and p.worker_id = input.worker_id);
 
 -- name: drop_gone
 -- Permits whose time is over, or whose job does not run under their fence any more. A permit that this statement sees was
@@ -186,14 +195,16 @@ set held = max(0, s.held - stale.permits), granted = stale.permits
 from (
     select count(*) as permits from haulwright_source_permits p
     where p.source = :key and (p.expires_at <= :now or p.expires_at is null and not exists (
-        select 1 from haulwright_jobs j where j.id = p.holder and j.fence = p.fence and j.state = 'running'))
+        select 1 from haulwright_jobs j
+        where j.id = p.holder and j.fence = p.fence and j.worker_id = p.worker_id and j.state = 'running'))
 ) stale
 where s.key = :key and stale.permits > 0
 returning granted;
 delete from haulwright_source_permits where (source, ticket) in (
     select p.source, p.ticket from haulwright_source_permits p
     where p.source = :key and (p.expires_at <= :now or p.expires_at is null and not exists (
-        select 1 from haulwright_jobs j where j.id = p.holder and j.fence = p.fence and j.state = 'running')));
+        select 1 from haulwright_jobs j
+        where j.id = p.holder and j.fence = p.fence and j.worker_id = p.worker_id and j.state = 'running')));
 
 -- name: declare
 -- What the code says of a source. A new credential gives one that was refused another chance; a new rate begins with all
@@ -251,7 +262,7 @@ select declared, overridden, paused_at, :now from haulwright_sources where key =
 
 -- name: standing
 select key, enabled, interval_us, burst, concurrency, budget, breaker, met_until, turns_until, granted, tickets, held,
-    spent, spent_day, paused_until, parked_until, open_until, probe_id, probe_fence, probe_until,
+    spent, spent_day, paused_until, parked_until, open_until, probe_id, probe_fence, probe_worker, probe_until,
     :now
 from haulwright_sources where key = :key;
 

@@ -3,7 +3,9 @@ insert into haulwright_workers (id, name, host, boot_id, pid, pid_started, versi
 values (:id, :name, :host, :boot_id, :pid, :pid_started, :version, :queues, :tasks, :now, :now);
 
 -- name: seen
-update haulwright_workers set seen_at = :now, refused = :refused where id = :id returning id;
+-- A number that only grows: one that has become smaller tells that the database was put back.
+update haulwright_workers set seen_at = :now, beats = beats + 1, refused = :refused
+where id = :id returning beats;
 
 -- name: stopped
 update haulwright_workers set stopped_at = :now, seen_at = :now, refused = :refused

@@ -125,6 +125,7 @@ create table haulwright_permits (
     number   integer not null check (number > 0),
     job_id   text    not null,
     fence    integer not null,
+    worker_id text   not null,
     taken_at integer not null,
     primary key (key, number)
 ) without rowid;
@@ -148,6 +149,7 @@ create table haulwright_effects (
     kind       text    not null check (kind in ('effect', 'commit')),
     state      text    not null check (state in ('intent', 'done', 'unknown')),
     fence      integer not null,
+    worker_id  text    not null,
     tries      integer not null default 1,
     result     text,
     stored     text    not null default 'inline' check (stored in ('inline', 'blob', 'dropped')),
@@ -222,6 +224,7 @@ create table haulwright_workers (
     queues      text    not null,
     tasks       text    not null default '[]',
     refused     integer not null default 0,    -- writes that came too late
+    beats       integer not null default 0,     -- how often it was seen
     started_at  integer not null,
     seen_at     integer not null,
     stopped_at  integer,
@@ -325,6 +328,7 @@ create table haulwright_sources (
     openings         integer not null default 0,    -- in a row, for a cool-down that grows
     probe_id         text,
     probe_fence      integer,
+    probe_worker     text,
     probe_until      integer not null default 0,
     failure_streak   integer not null default 0,
     last_success_at  integer,
@@ -340,6 +344,7 @@ create table haulwright_source_permits (
     ticket     integer not null,
     holder     text    not null,                    -- a job, or somebody outside any job
     fence      integer not null,
+    worker_id  text    not null,                    -- who holds it: the worker, or that somebody
     expires_at integer,                             -- only outside a job
     primary key (source, ticket)
 ) without rowid;

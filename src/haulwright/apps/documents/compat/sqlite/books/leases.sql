@@ -3,7 +3,7 @@
 -- name: last
 -- For how long a lease is taken, where that is not what the job says.
 update haulwright_jobs set lease_us = :lease_us, lease_expires_at = leased_at + :lease_us
-where id = :id and fence = :fence and state = 'running';
+where id = :id and fence = :fence and worker_id = :worker_id and state = 'running';
 
 -- name: job
 -- The document that a job brings; its address whole, for whoever is to go there.
