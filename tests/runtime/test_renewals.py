@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+from dataclasses import replace
 
 import pytest
 
 from haulwright import Context, Haulwright, Observer, Retry
 from haulwright.clock import SECOND
+from haulwright.engine.ids import new_id
 from haulwright.runtime.execution import Run
-from haulwright.runtime.observers import Observers
+from haulwright.runtime.heartbeat import Heartbeat
+from haulwright.runtime.observers import SILENT, Observers
 from haulwright.runtime.watchdog import Watchdog
 from haulwright.stores.leases import Leases, Renewal
 from tests.runtime.importable import until_told
@@ -199,3 +202,25 @@ def test_a_run_that_is_over_is_left_to_its_settlement(watch, run, moments, liste
     watch.check()
 
     assert (listening_alone.lags, run.context.signals.lost) == ([], False)
+
+
+def test_leases_that_were_skipped_are_tried_again_soon_and_they_alone(bench, run, monkeypatch):
+    """The next beat for all is an hour away."""
+    monkeypatch.setattr("haulwright.engine.lease.LONGEST_INTERVAL_SECONDS", 3600.0)
+    monkeypatch.setattr(type(run.lease), "lease_us", 36_000 * SECOND)
+    neighbour = replace(run, lease=run.lease._replace(id=new_id()))
+    calls = []
+
+    def renew(leases):
+        calls.append([lease.id for lease in leases])
+        return Renewal(frozenset(), {}, frozenset({run.lease.id} if len(calls) < 3 else ()))
+
+    monkeypatch.setattr(bench.store.leases, "renew", renew)
+    heartbeat = Heartbeat(
+        bench.store, new_id(), SILENT, lambda: [run, neighbour], abandon=lambda _: None, on_put_back=lambda *_: None
+    )
+    heartbeat.start()
+    eventually(lambda: len(calls) == 3)
+    heartbeat.stop()
+
+    assert calls == [[run.lease.id, neighbour.lease.id], [run.lease.id], [run.lease.id]]
