@@ -12,6 +12,15 @@ LOSS_BACKOFF_SECONDS = 30
 """After the second loss; doubles with each further one. The first loss is due at once: it was mostly the worker's."""
 LOSS_BACKOFF_CAP_SECONDS = 3600
 
+RENEWALS_PER_LEASE = 6
+"""A lease is renewed this often before it would run out."""
+LONGEST_INTERVAL_SECONDS = 20.0
+SHORTEST_INTERVAL_SECONDS = 0.1
+LAG_LEASES = 0.5
+"""Renewals lag where a lease has not been renewed for this part of it."""
+LOST_LEASES = 2.0
+"""A run gives up its lease that could not be renewed for so many of them: by then another may run the job."""
+
 GATE_WAIT_SECONDS = 0.5
 """The first wait for a permit; doubles with each deferral, for a freed permit wakes its waiters anyway."""
 GATE_WAIT_CAP_SECONDS = 30.0
@@ -50,6 +59,24 @@ def had_neighbours(held: int, heartbeat_at: Instant, lost_at: Instant | None) ->
     not renewed this lease since that loss, it is silent since before it, and held both when it fell silent.
     """
     return held > 1 or (lost_at is not None and lost_at >= heartbeat_at)
+
+
+def renewal_seconds(lease_us: int) -> float:
+    """How often a lease is renewed."""
+    return max(SHORTEST_INTERVAL_SECONDS, min(LONGEST_INTERVAL_SECONDS, lease_us / SECOND / RENEWALS_PER_LEASE))
+
+
+def is_lagging(seconds: float, lease_us: int) -> bool:
+    """Whether a lease that was last renewed so many seconds ago should have been renewed since."""
+    return seconds * SECOND > LAG_LEASES * lease_us
+
+
+def is_given_up(seconds: float, lease_us: int) -> bool:
+    """Whether a run should end that was last known to hold its lease so many seconds ago.
+
+    Not when the lease is over: the database may be away for all, and then nobody else has the job.
+    """
+    return seconds * SECOND > LOST_LEASES * lease_us
 
 
 def gate_wait_us(deferrals: int) -> int:

@@ -74,6 +74,11 @@ class Run:
     error: BaseException | None = None
     lane: Lane | None = field(default=None, repr=False)
     """Where an asynchronous run is on the event loop."""
+    renewed_at: float = field(default_factory=time.monotonic)
+    """When its lease was last known to be renewed, on the monotonic clock: claimed, at first."""
+    held_at: float = field(default_factory=time.monotonic)
+    """When its lease was last known to be held: renewed, or in the hands of a transaction that kept it from that."""
+    is_lag_reported: bool = False
 
     @classmethod
     def of(cls, lease: Lease, task: Task[..., Any], store: Store, worker: str) -> Run:
@@ -84,6 +89,12 @@ class Run:
         """End an asynchronous run, from another thread. Any other hears it from its context."""
         if self.lane is not None:
             self.lane.end(self)
+
+    def note_renewal(self, *, skipped: bool) -> None:
+        """A renewal found that the lease is held, and prolonged it unless it had to be skipped."""
+        self.held_at = time.monotonic()
+        if not skipped:
+            self.renewed_at, self.is_lag_reported = self.held_at, False
 
     @property
     def needs_child(self) -> bool:

@@ -7,23 +7,22 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from haulwright.clock import SECOND
+from haulwright.engine.lease import LONGEST_INTERVAL_SECONDS, SHORTEST_INTERVAL_SECONDS, renewal_seconds
 from haulwright.runtime.backoff import LONGEST_SECONDS, Backoff
 from haulwright.runtime.execution import superseded
 from haulwright.runtime.threads import is_overdue
 
 if TYPE_CHECKING:
+    from haulwright.engine.job import LeaseKey
     from haulwright.runtime.execution import Run
     from haulwright.runtime.observers import Observers
     from haulwright.stores.leases import Renewal
     from haulwright.stores.store import Store
 
-LONGEST_INTERVAL_SECONDS = 20.0
-SHORTEST_INTERVAL_SECONDS = 0.1
+SKIPPED_SECONDS = 0.25
+"""How soon a lease is tried again whose row a transaction held: before anybody could take it for lost."""
 CALM_SECONDS = 1.5 * LONGEST_SECONDS
 """So long after trouble every worker, whatever its pause between two tries, has renewed what it holds."""
-RENEWALS_PER_LEASE = 6
-"""A lease is renewed this often before it would run out."""
 
 
 class Heartbeat:
@@ -50,6 +49,8 @@ class Heartbeat:
         self._stop = threading.Event()
         self._wake = threading.Event()
         self._thread = threading.Thread(target=self._work, name="haulwright-heartbeat", daemon=True)
+        self._skipped: frozenset[LeaseKey] = frozenset()
+        """Leases that the last renewal found held by a transaction."""
         self._next = float("inf")
         """When the next beat is planned, on the monotonic clock."""
 
@@ -70,11 +71,17 @@ class Heartbeat:
 
     def beat(self) -> None:
         """Renew all leases once, and end the runs that lost theirs, were cancelled, or ran out of time."""
-        held = self._runs()
-        lost = superseded(held)
-        runs = [run for run in held if run not in lost]
-        renewal = self._store.leases.renew([run.lease for run in runs])
+        self._renew(self._runs())
         self._report()
+
+    def _renew(self, held: list[Run]) -> None:
+        lost = superseded(held)
+        runs = [run for run in held if run not in lost and not run.context.signals.lost]
+        renewal = self._store.leases.renew([run.lease for run in runs])
+        self._skipped = frozenset(run.lease.key for run in runs if run.lease.id in renewal.skipped)
+        for run in runs:
+            if run.lease.id not in renewal.lost:
+                run.note_renewal(skipped=run.lease.id in renewal.skipped)
         for run in held:
             if _signal(run, renewal, lost=run in lost):
                 run.end()
@@ -105,20 +112,25 @@ class Heartbeat:
                 backoff = Backoff()
                 self._wait_for_next()
             except Exception as trouble:  # noqa: BLE001 - a heart that stops loses every lease
-                wait = backoff.next()
+                wait = min(backoff.next(), self.interval())
                 self._observers.troubled("heartbeat", trouble, wait)
                 self._stop.wait(wait)
 
     def _wait_for_next(self) -> None:
-        """Wait for the next beat; a job that is claimed meanwhile may bring it nearer."""
+        """Wait for the next beat; a job that is claimed meanwhile may bring it nearer.
+
+        Leases that were skipped are tried again and again, and they alone: a commit may last longer than a lease.
+        """
         last_beat = time.monotonic()
         while not self._stop.is_set():
             self._next = last_beat + self.interval()
             wait = self._next - time.monotonic()
             if wait <= 0:
                 return
-            self._wake.wait(wait)
+            self._wake.wait(min(wait, SKIPPED_SECONDS) if self._skipped else wait)
             self._wake.clear()
+            if self._skipped:
+                self._renew([run for run in self._runs() if run.lease.key in self._skipped])
 
 
 def _signal(run: Run, renewal: Renewal, *, lost: bool) -> bool:
@@ -137,7 +149,7 @@ def _signal(run: Run, renewal: Renewal, *, lost: bool) -> bool:
 
 def _seconds_to_beat(run: Run) -> float:
     """How soon a run needs a beat: to renew its lease, or to tell it that its time is over."""
-    renewal = min(LONGEST_INTERVAL_SECONDS, run.lease.lease_us / SECOND / RENEWALS_PER_LEASE)
+    renewal = renewal_seconds(run.lease.lease_us)
     left = _seconds_left(run)
     return renewal if left is None else min(renewal, left)
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         LeaseReaped,
         LostThread,
         Pruned,
+        RenewalsLag,
         RowAside,
         RunEnded,
         RunLost,
@@ -164,6 +165,11 @@ class LogLines(Observer):
         """One line."""
         message = f"a {event.noun} is put aside: this worker cannot read or use its row"
         _line(log, logging.ERROR, message, worker=event.worker, name=event.name, reason=event.reason)
+
+    def renewals_lag(self, event: RenewalsLag, /) -> None:
+        """One line for all of them, with the job that waits longest."""
+        facts = {"leases": len(event.runs), "seconds": round(event.seconds, 3), "job": event.runs[0].job_id}
+        _line(log, logging.WARNING, "renewals lag", worker=event.worker, **facts)
 
     def thread_lost(self, event: LostThread, /) -> None:
         """One line."""

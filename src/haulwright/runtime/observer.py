@@ -219,6 +219,17 @@ class RowAside:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RenewalsLag:
+    """Leases of this worker have not been renewed for more than half of their length. Told once, until they are."""
+
+    worker: str
+    runs: tuple[JobRun, ...]
+    """The runs under these leases, the longest without a renewal first."""
+    seconds: float
+    """Since the renewal that is longest ago."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LostThread:
     """The thread of a run that did not return in time, and how many of its worker are held like this."""
 
@@ -318,6 +329,12 @@ class Observer:
 
     def put_aside(self, event: RowAside, /) -> None:
         """A row cannot be read by this version, or its slots cannot be opened; told once by each worker."""
+
+    def renewals_lag(self, event: RenewalsLag, /) -> None:
+        """Leases are not renewed in time: the database is away or slow, or a commit of a run lasts.
+
+        A run whose lease cannot be renewed for twice its length is ended: it hears that its lease is lost.
+        """
 
     def thread_lost(self, event: LostThread, /) -> None:
         """A run did not return: it is settled as timed out without its thread, which is held until it does, if ever."""

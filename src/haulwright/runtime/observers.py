@@ -25,6 +25,7 @@ from haulwright.runtime.observer import (
     Observer,
     Pruned,
     ReleaseReason,
+    RenewalsLag,
     RowAside,
     RunEnded,
     RunLost,
@@ -203,6 +204,11 @@ class Observers:
     def put_aside(self, noun: str, name: str, reason: str) -> None:
         """A row is left alone."""
         self._call("put_aside", RowAside(worker=self.worker, noun=noun, name=name, reason=reason))
+
+    def renewals_lag(self, runs: Sequence[Run], seconds: float) -> None:
+        """Leases are not renewed in time."""
+        facts = tuple(self._job_run(run.lease) for run in runs)
+        self._call("renewals_lag", RenewalsLag(worker=self.worker, runs=facts, seconds=seconds))
 
     def thread_lost(self, run: Run, lost_threads: int, concurrency: int) -> None:
         """A run is settled without its thread."""

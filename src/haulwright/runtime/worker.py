@@ -23,6 +23,7 @@ from haulwright.runtime.prefetch import Prefetch
 from haulwright.runtime.process import stopped_by_signals, tuned_interpreter
 from haulwright.runtime.settler import Settler, release_of
 from haulwright.runtime.threads import LostThreads, ThreadsLost
+from haulwright.runtime.watchdog import Watchdog
 from haulwright.settings import Settings
 from haulwright.stores.claim_cursor import ClaimCursor
 from haulwright.stores.store import Store
@@ -76,6 +77,7 @@ class Worker:
             abandon=self._abandon,
             on_put_back=self._on_put_back,
         )
+        self._watchdog = Watchdog(self._observers, self._held_runs)
         self._maintenance = Maintenance(
             self._store,
             self._identity,
@@ -110,7 +112,7 @@ class Worker:
         self._observers.worker_started(self.options.queues, self.options.concurrency)
         for step in self._first_steps():
             self._retry_until_done("start", step)
-        for part in (self._executor, self._settler, self._heartbeat, self._maintenance, self._listener):
+        for part in (self._executor, self._settler, self._heartbeat, self._watchdog, self._maintenance, self._listener):
             part.start()
 
     def _register(self, store: Store) -> None:
@@ -317,6 +319,7 @@ class Worker:
         self._try_once("release", self._release_unknown_leases)
         self._settler.stop(timeout=30)
         self._heartbeat.stop()
+        self._watchdog.stop()
         self._maintenance.stop()
         self._listener.stop()
         self._executor.stop()

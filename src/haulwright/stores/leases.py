@@ -18,9 +18,9 @@ from haulwright.clock import Instant
 from haulwright.engine.job import HeldLease, Lease
 from haulwright.engine.lease import Share, fill_up, gate_wait_us, shares_of
 from haulwright.engine.settlement import PutBack, Settlement, events_of
-from haulwright.stores.books import book
+from haulwright.stores.books import Entry, book
 from haulwright.stores.claim_cursor import ClaimCursor, Pair, ScannedPair
-from haulwright.stores.connection import Connection, Database
+from haulwright.stores.connection import Columns, Connection, Database, Params, Row
 from haulwright.stores.events import Events
 from haulwright.stores.job_rows import fenced
 from haulwright.stores.permits import GATE, Permits
@@ -57,6 +57,8 @@ class Renewal:
 
     lost: frozenset[str]
     cancelled: dict[str, str]
+    skipped: frozenset[str] = frozenset()
+    """Held, and not renewed: a transaction has the row, mostly a commit of the run itself. To be tried again soon."""
 
 
 class Leases(ABC):
@@ -90,14 +92,15 @@ class Leases(ABC):
         return [(tenant, -rank) for tenant, rank in due(scanned)]
 
     def renew(self, leases: Sequence[Lease]) -> Renewal:
-        """Prolong leases, all in one statement, and learn which are gone or cancelled."""
+        """Prolong leases, all in one statement that waits for nobody, and learn which are gone or cancelled."""
         if not leases:
             return Renewal(frozenset(), {})
         keys = fenced(lease.key for lease in leases)
-        rows = self._db.run_single(self._book["renew"], {"now": self._db.clock.now()}, keys)
-        alive = {job_id for job_id, _ in rows}
-        cancelled = {job_id: reason for job_id, reason in rows if reason is not None}
-        return Renewal(frozenset(keys["id"]) - alive, cancelled)
+        rows = self._renew(self._book["renew"], {"now": self._db.clock.now()}, keys)
+        held = {job_id for job_id, _, _ in rows}
+        cancelled = {job_id: reason for job_id, reason, _ in rows if reason is not None}
+        skipped = frozenset(job_id for job_id, _, is_renewed in rows if not is_renewed)
+        return Renewal(frozenset(keys["id"]) - held, cancelled, skipped)
 
     def hold(self, connection: Connection, lease: HeldLease) -> bool:
         """Lock the job under its fence for the rest of a transaction; False means the lease is gone."""
@@ -107,6 +110,10 @@ class Leases(ABC):
         """Record how far a run has come; False means the lease is gone."""
         params = {**lease.key._asdict(), "progress": progress, "now": self._db.clock.now()}
         return bool(self._db.transact(lambda connection: connection.run(self._book["progress"], params)))
+
+    def _renew(self, entry: Entry, params: Params, keys: Columns) -> list[Row]:
+        """Run the renewal at once, however many leases it is about."""
+        return self._db.run_single(entry, params, keys)
 
     @abstractmethod
     def _claim_round(self, worker_id: str, queue: str, batch: int, cursor: ClaimCursor) -> Round:

@@ -6,13 +6,18 @@ from typing import Any
 
 from haulwright.engine.job import Lease
 from haulwright.engine.lease import Share
+from haulwright.stores.books import Entry
 from haulwright.stores.claim_cursor import ClaimCursor
-from haulwright.stores.connection import Connection
+from haulwright.stores.connection import Columns, Connection, Params, Row
 from haulwright.stores.leases import Leases, Round
 
 
 class SqliteLeases(Leases):
     """Leases in a file."""
+
+    def _renew(self, entry: Entry, params: Params, keys: Columns) -> list[Row]:
+        """With the short steps of those who write a few rows: whoever writes many gives way, and a renewal cannot."""
+        return self._db.transact(lambda connection: connection.run_batch(entry, keys, params))
 
     def _claim_round(self, worker_id: str, queue: str, batch: int, cursor: ClaimCursor) -> Round:
         return self._claim_gated(worker_id, queue, batch, cursor)

@@ -283,13 +283,29 @@ with recursive pair (tenant, rank, run_at, due, due_tenants, counted) as (
 select pair.tenant, pair.rank, pair.run_at, pair.due, taken.* from pair left join taken on pair.due;
 
 -- name: renew
-update haulwright_jobs j
-set heartbeat_at = (select haulwright_now(:now::bigint)), lease_expires_at = (select haulwright_now(:now::bigint)) + j.lease_us,
-    updated_at = (select haulwright_now(:now::bigint))
-from (select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence,
-             unnest(:worker_id::uuid[]) as worker_id order by 1) held
-where j.id = held.id and j.fence = held.fence and j.worker_id = held.worker_id and j.state || '' = 'running'
-returning j.id, j.cancel_reason;
+-- Takes what it can at once: a row that a transaction holds (a run's own commit may last) keeps no neighbour waiting. All
+-- that are held come back, and whether they were renewed; one that is locked cannot be taken back meanwhile.
+with held as materialized (
+    select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence,
+           unnest(:worker_id::uuid[]) as worker_id
+), unlocked as materialized (
+    select j.id from held
+    join haulwright_jobs j on j.id = held.id and j.fence = held.fence and j.worker_id = held.worker_id
+        and j.state || '' = 'running'
+    order by j.id for update of j skip locked
+), renewed as (
+    update haulwright_jobs j
+    set heartbeat_at = (select haulwright_now(:now::bigint)),
+        lease_expires_at = (select haulwright_now(:now::bigint)) + j.lease_us,
+        updated_at = (select haulwright_now(:now::bigint))
+    where j.id = any(array(select id from unlocked))
+    returning j.id, j.cancel_reason
+)
+select held.id, coalesce(renewed.cancel_reason, kept.cancel_reason), renewed.id is not null
+from held
+join haulwright_jobs kept on kept.id = held.id and kept.fence = held.fence and kept.worker_id = held.worker_id
+    and kept.state || '' = 'running'
+left join renewed on renewed.id = held.id;
 
 -- name: lock
 -- The first statement of every transaction that a run makes: it holds the job, or nothing comes back.

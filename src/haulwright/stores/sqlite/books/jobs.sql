@@ -149,7 +149,7 @@ update haulwright_jobs set heartbeat_at = :now, lease_expires_at = :now + lease_
 from input
 where haulwright_jobs.id = input.id and haulwright_jobs.fence = input.fence
   and haulwright_jobs.worker_id = input.worker_id and haulwright_jobs.state = 'running'
-returning haulwright_jobs.id, cancel_reason;
+returning haulwright_jobs.id, cancel_reason, true;
 
 -- name: lock
 -- The first statement of every transaction that a run makes: it holds the job, or nothing comes back.
