@@ -60,7 +60,7 @@ def test_a_database_that_was_put_back_is_noticed_and_said(app, start_worker, cap
     (event,) = notice.events
     assert event.beats < event.remembered + 1
     assert "put back to an earlier time" in caplog.text
-    eventually(lambda: app.store.events.since(0, name="database.put_back"))
-    (written,) = app.store.events.since(0, name="database.put_back")
+    eventually(lambda: app.store.events.latest(name="database.put_back"))
+    (written,) = app.store.events.latest(name="database.put_back")
     assert written.data == {"worker": event.worker, "beats": event.beats, "remembered": event.remembered}
     assert [worker.name for worker in app.store.workers.list()] == [event.worker]

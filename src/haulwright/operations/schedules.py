@@ -86,9 +86,9 @@ class ScheduleOperations(Noun):
 
     @allowed("schedule.read")
     def upcoming(self, name: str | None = None, *, count: int = 5) -> list[UpcomingSlot]:
-        """The next so many slots of one schedule or of each, the first first. Nothing is opened."""
+        """The next so many slots of row schedule or of each, the first first. Nothing is opened."""
         check_page(count)
-        statuses = [_readable(self.get(name))] if name else [one for one in self._all() if not one.unreadable]
+        statuses = [_readable(self.get(name))] if name else [row for row in self._all() if not row.unreadable]
         now = self._store.now()
         slots = [
             UpcomingSlot(status.spec, slot) for status in statuses for slot in _next_slots(status.spec, now, count)
