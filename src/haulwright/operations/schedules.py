@@ -86,7 +86,7 @@ class ScheduleOperations(Noun):
 
     @allowed("schedule.read")
     def upcoming(self, name: str | None = None, *, count: int = 5) -> list[UpcomingSlot]:
-        """The next so many slots of row schedule or of each, the first first. Nothing is opened."""
+        """The next so many slots of one schedule or of each, the first first. Nothing is opened."""
         check_page(count)
         statuses = [_readable(self.get(name))] if name else [row for row in self._all() if not row.unreadable]
         now = self._store.now()
