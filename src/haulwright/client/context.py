@@ -36,6 +36,7 @@ from haulwright.errors import (
     Suspended,
     TimedOut,
 )
+from haulwright.stores.error_kinds import statements_of_caller
 
 if TYPE_CHECKING:
     from haulwright.client.handle import Handle
@@ -264,7 +265,9 @@ class Context:
         limit = RESULT_LIMIT_BYTES if settle else EFFECT_LIMIT_BYTES
 
         def act(connection: Connection) -> str:
-            return values.dump(function(Tx(connection, self), *args, **kwargs), limit_bytes=limit)
+            with statements_of_caller():
+                value = function(Tx(connection, self), *args, **kwargs)
+            return values.dump(value, limit_bytes=limit)
 
         def work(connection: Connection) -> str | None:
             _, text = self.store.effects.commit_on(connection, self.job, key, f"commit:{name}", act)
