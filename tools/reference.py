@@ -86,6 +86,10 @@ def limits_page() -> str:
         "",
         "What is larger is refused before anything is written.",
         "",
+        "Names (of tasks, queues, schedules, tenants, sources, principals) and keys (unique keys, job keys, correlation",
+        "ids) are limited in characters and in bytes: a tenant, a task and a key stand together in one entry of an",
+        "index, for which PostgreSQL has 2,704 bytes.",
+        "",
         "| limit | value |",
         "|---|---|",
     ]
