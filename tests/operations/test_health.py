@@ -105,7 +105,8 @@ def test_a_sound_database_is_found_sound_and_a_permit_of_nobody_is_a_problem():
 
     job = new_job()
     app.store.jobs.enqueue([job])
-    write = f"insert into haulwright_permits (key, number, job_id, fence, taken_at) values ('k', 1, '{job.id}', 1, 0)"  # noqa: S608 - our own
+    values = f"('k', 1, '{job.id}', 1, '{new_id()}', 0)"
+    write = f"insert into haulwright_permits (key, number, job_id, fence, worker_id, taken_at) values {values}"  # noqa: S608 - our own
     app.store.database.transact(lambda connection: connection.execute(write))
 
     assert levels(health.verify(stuck_effect_seconds=60))["permits"] == "problem"
