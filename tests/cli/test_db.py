@@ -69,7 +69,8 @@ def test_a_sound_database_verifies(haulwright, dead):
     [
         (
             "permits",
-            "insert into haulwright_permits (key, number, job_id, fence, taken_at) values ('k', 1, '{id}', 1, 0)",
+            """insert into haulwright_permits (key, number, job_id, fence, worker_id, taken_at)
+            values ('k', 1, '{id}', 1, '{id}', 0)""",
         ),
         (
             "slots",
@@ -79,8 +80,8 @@ def test_a_sound_database_verifies(haulwright, dead):
         (
             "blobs",
             """insert into haulwright_effects
-            (tenant, key, job_key, job_id, name, kind, state, fence, stored, started_at)
-            values ('t', 'k', 'k', '{id}', 'n', 'effect', 'done', 1, 'blob', 0)""",
+            (tenant, key, job_key, job_id, name, kind, state, fence, worker_id, stored, started_at)
+            values ('t', 'k', 'k', '{id}', 'n', 'effect', 'done', 1, '{id}', 'blob', 0)""",
         ),
     ],
 )
@@ -94,8 +95,8 @@ def test_what_does_not_agree_is_found_and_ends_with_5(haulwright, store, check, 
 
 
 def test_an_effect_that_nobody_will_finish_is_told(haulwright, store):
-    columns = "tenant, key, job_key, job_id, name, kind, state, fence, started_at"
-    row = f"('t', 'k', 'k', '{new_id()}', 'pay', 'effect', 'intent', 1, 0)"
+    columns = "tenant, key, job_key, job_id, name, kind, state, fence, worker_id, started_at"
+    row = f"('t', 'k', 'k', '{new_id()}', 'pay', 'effect', 'intent', 1, '{new_id()}', 0)"
     sql = f"insert into haulwright_effects ({columns}) values {row}"  # noqa: S608 - made here
     store.database.transact(lambda connection: connection.execute(sql))
 
