@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from haulwright.redaction import redact
 from haulwright.runtime.observer import Observer
+from haulwright.visible import visible, visible_line
 
 if TYPE_CHECKING:
     from haulwright.runtime.observer import (
@@ -207,8 +208,8 @@ class TextFormatter(logging.Formatter):
         facts = getattr(record, "facts", {})
         words = " ".join(f"{name}={_word(value)}" for name, value in facts.items())
         line = f"{self.formatTime(record, '%H:%M:%S')} {record.levelname.lower():7} {record.getMessage()}"
-        line = redact(f"{line}  {words}" if words else line)
-        return f"{line}\n{redact(self.formatException(record.exc_info))}" if record.exc_info else line
+        line = visible_line(redact(f"{line}  {words}" if words else line))
+        return f"{line}\n{visible(redact(self.formatException(record.exc_info)))}" if record.exc_info else line
 
 
 class JsonFormatter(logging.Formatter):

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import traceback
 
 import click
 
 from haulwright.cli.kit.exits import Exit
+from haulwright.cli.kit.output import write
 from haulwright.errors import HaulwrightError
 from haulwright.redaction import redact
+from haulwright.visible import visible_json
 
 
 def code_of(error: Exception, *, as_json: bool, debug: bool) -> int:
     """Tell an error on stderr (what and why, then the next step) and return its exit code."""
     if debug:
-        click.echo(redact("".join(traceback.format_exception(error))), err=True, nl=False)
+        write(redact("".join(traceback.format_exception(error))), err=True, newline=False)
     name, message, hint, code = _facts(error)
-    told = {"code": name, "message": redact(message), "hint": hint}
+    told = {"code": name, "message": redact(message), "hint": redact(hint)}
     if as_json:
-        click.echo(json.dumps({"error": told}, ensure_ascii=False), err=True)
+        write(visible_json({"error": told}), err=True)
         return code
-    click.echo(f"Error: {told['message']}", err=True)
+    write(f"Error: {told['message']}", err=True)
     if hint:
-        click.echo(f"  {told['hint']}", err=True)
+        write(f"  {told['hint']}", err=True)
     return code
 
 
