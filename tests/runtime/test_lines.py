@@ -117,12 +117,14 @@ def test_a_line_for_programs_is_json_whatever_it_tells_and_hides_what_it_must():
     remember('se"cret value')
     record = logging.LogRecord("haulwright.x", logging.INFO, "", 0, 'said se"cret value', None, None)
     record.facts = {"tokens": 15, "note": 'token: 15 "x"', "all": ["password=abc", {"n": None}], "ratio": 0.5}
+    record.facts |= {"password": "hunter2", "headers": {"x-api-key": "hunter2"}}
 
     line = json.loads(JsonFormatter().format(record))
 
     assert line["message"] == "said ***"
     assert (line["tokens"], line["note"], line["ratio"]) == (15, 'token: *** "x"', 0.5)
     assert line["all"] == ["password=***", {"n": None}]
+    assert (line["password"], line["headers"]) == ("***", {"x-api-key": "***"})
 
 
 @pytest.mark.proves("LG-03", "HB-07")
