@@ -36,8 +36,8 @@ print(json.dumps(problems))
 CORE = tuple(
     f"haulwright.{room}"
     for room in (
-        "errors", "extras", "discovery", "events", "clock", "redaction", "settings", "engine", "stores.s", "stores.m",
-        "client", "runtime", "operations", "application", "cli", "testing", "sandbox", "sources.governor",
+        "errors", "extras", "discovery", "events", "clock", "redaction", "visible", "settings", "engine", "stores.s",
+        "stores.m", "client", "runtime", "operations", "application", "cli", "testing", "sandbox", "sources.governor",
         "sources.source", "sources.http.client",
     )
 )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import logging
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -116,12 +117,14 @@ def test_a_line_for_programs_is_json_whatever_it_tells_and_hides_what_it_must():
     remember('se"cret value')
     record = logging.LogRecord("haulwright.x", logging.INFO, "", 0, 'said se"cret value', None, None)
     record.facts = {"tokens": 15, "note": 'token: 15 "x"', "all": ["password=abc", {"n": None}], "ratio": 0.5}
+    record.facts |= {"password": "hunter2", "headers": {"x-api-key": "hunter2"}}
 
     line = json.loads(JsonFormatter().format(record))
 
     assert line["message"] == "said ***"
     assert (line["tokens"], line["note"], line["ratio"]) == (15, 'token: *** "x"', 0.5)
     assert line["all"] == ["password=***", {"n": None}]
+    assert (line["password"], line["headers"]) == ("***", {"x-api-key": "***"})
 
 
 @pytest.mark.proves("LG-03", "HB-07")
@@ -141,3 +144,18 @@ def test_a_lease_that_is_taken_back_is_told(bench, lines):
     (line,) = [line for line in lines(TextFormatter) if "lease taken back" in line]
     assert f"job={handle.id}" in line
     assert "now=queued why=sweep" in line
+
+
+@pytest.mark.parametrize("form", [TextFormatter, JsonFormatter])
+def test_a_line_is_text_whatever_it_tells(form):
+    """An error of somebody else's server does not clear the screen of who watches, nor write a line of its own."""
+    hostile = "\x1b[2J\x9b31m\x07\x7f\r\u202e\u2028\ud800"
+    error = ValueError(hostile)
+    record = logging.LogRecord("haulwright.x", logging.INFO, "", 0, f"a\nb {hostile}", None, (ValueError, error, None))
+    record.facts = {"error": hostile, hostile: [hostile]}
+
+    text = form().format(record)
+
+    assert re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\ud800-\udfff]", text) == []
+    assert text.splitlines()[0].endswith(("}", ']"', "']"))
+    assert r"\x1b[2J" in text or r"\u001b[2J" in text

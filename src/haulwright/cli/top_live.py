@@ -16,6 +16,7 @@ from haulwright.cli.kit.drawing import STYLES, fitting
 from haulwright.cli.kit.output import Out, Table
 from haulwright.cli.top_tables import frame_tables, headline
 from haulwright.operations.overview import Frame
+from haulwright.visible import visible_line
 
 QUIT_KEYS = frozenset("qQ\x03\x04")
 HELP = "q ends this"
@@ -39,7 +40,7 @@ class Screen:
 
     def trouble(self, sentence: str) -> None:
         """Leave the last frame, and say why there is no new one."""
-        self._draw(Text(sentence, "bold red"))
+        self._draw(Text(visible_line(sentence), "bold red"))
 
     def _draw(self, last: Text) -> None:
         width = self._live.console.width
@@ -99,7 +100,7 @@ def _drawing_of(table: Table, width: int) -> Drawing | Text:
     places = fitting(table, width)
     drawing = Drawing(box=None, pad_edge=False, header_style="bold")
     for place in places:
-        drawing.add_column(table.headers[place], no_wrap=True, overflow="ellipsis")
+        drawing.add_column(Text(table.headers[place]), no_wrap=True, overflow="ellipsis")
     for row in table.rows:
         drawing.add_row(*(Text(str(row[place]), STYLES.get(str(row[place]), "")) for place in places))
     return drawing

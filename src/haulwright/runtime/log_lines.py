@@ -7,8 +7,9 @@ import logging
 import time
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from haulwright.redaction import redact
+from haulwright.redaction import MASK, is_secret_name, redact
 from haulwright.runtime.observer import Observer
+from haulwright.visible import visible, visible_line
 
 if TYPE_CHECKING:
     from haulwright.runtime.observer import (
@@ -245,8 +246,8 @@ class TextFormatter(logging.Formatter):
         facts = getattr(record, "facts", {})
         words = " ".join(f"{name}={_word(value)}" for name, value in facts.items())
         line = f"{self.formatTime(record, '%H:%M:%S')} {record.levelname.lower():7} {record.getMessage()}"
-        line = redact(f"{line}  {words}" if words else line)
-        return f"{line}\n{redact(self.formatException(record.exc_info))}" if record.exc_info else line
+        line = visible_line(redact(f"{line}  {words}" if words else line))
+        return f"{line}\n{visible(redact(self.formatException(record.exc_info)))}" if record.exc_info else line
 
 
 class JsonFormatter(logging.Formatter):
@@ -270,10 +271,14 @@ class JsonFormatter(logging.Formatter):
 def _redacted(value: Any) -> Any:
     """The same value without secrets: text by text, so that what comes out is still JSON."""
     if isinstance(value, dict):
-        return {name: _redacted(item) for name, item in value.items()}
+        return {name: MASK if _is_secret(name, item) else _redacted(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
         return [_redacted(item) for item in value]
     return value if value is None or isinstance(value, int | float) else redact(str(value))
+
+
+def _is_secret(name: object, value: object) -> bool:
+    return isinstance(value, str) and is_secret_name(str(name))
 
 
 def _word(value: object) -> str:

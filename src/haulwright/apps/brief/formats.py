@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from typing import Any, Final
@@ -10,6 +9,7 @@ from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
 from haulwright.apps.brief.page import as_html
+from haulwright.visible import visible_json
 
 _MARKS: Final = re.compile(r"([\\`*_{}\[\]>#|!~])")
 _ENTITY: Final = re.compile(r"&(?=#?\w+;)")
@@ -20,7 +20,7 @@ _WEB: Final = ("http://", "https://")
 
 def as_json(document: dict[str, Any]) -> str:
     """The document itself."""
-    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+    return visible_json(document, indent=2) + "\n"
 
 
 def as_markdown(document: dict[str, Any]) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 from haulwright.cli.kit.output import LINE_EVERY_SECONDS
 from haulwright.client.waiting import looks
 from haulwright.errors import ResultTimeout
+from haulwright.visible import visible_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -94,7 +95,8 @@ def _lines(out: Out, total: int) -> Iterator[Bars]:
 @contextmanager
 def draw_bars(console: Console, total: int) -> Iterator[Bars]:
     """A bar for all, and below it one for each file on its way."""
-    from rich.progress import Progress, TaskID  # noqa: PLC0415 - only where something is drawn
+    from rich.markup import escape  # noqa: PLC0415 - only where something is drawn
+    from rich.progress import Progress, TaskID  # noqa: PLC0415 - as above
 
     with Progress(console=console, transient=True) as drawing:
         whole = drawing.add_task("documents", total=total)
@@ -107,7 +109,7 @@ def draw_bars(console: Console, total: int) -> Iterator[Bars]:
                     drawing.remove_task(bars.pop(key))
                 for file in fetching:
                     if file.key not in bars:
-                        bars[file.key] = drawing.add_task(file.name[:40])
+                        bars[file.key] = drawing.add_task(escape(visible_line(file.name[:40])))
                     drawing.update(bars[file.key], completed=file.done, total=file.of)
 
         yield ProgressBars()

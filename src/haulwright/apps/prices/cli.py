@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
@@ -19,11 +18,12 @@ from haulwright.apps.prices.views import (
     source_row,
     worth,
 )
-from haulwright.cli.kit.output import Fields, Table
+from haulwright.cli.kit.output import Fields, Table, write
 from haulwright.cli.kit.params import pairs
 from haulwright.cli.kit.verbs import NounGroup
 from haulwright.engine.job import DEFAULT_TENANT
 from haulwright.errors import InvalidValue, NotFound
+from haulwright.visible import visible_json
 
 if TYPE_CHECKING:
     from haulwright import Principal
@@ -191,7 +191,7 @@ def export(site: Site, intake: str, *, form: str, output: Path | None, tenant: s
     record = prices.get_intake(principal, intake)
     text = _exported(prices, principal, record, "json" if site.out.as_json else form)
     if output is None:
-        click.echo(text, nl=False)
+        write(text, newline=False)
         return
     try:
         output.write_text(text, "utf-8")
@@ -212,7 +212,7 @@ def _exported(prices: Prices, principal: Principal, intake: Intake, form: str) -
         valuation = valued.valuation if valued else prices.value_anew(principal, intake.intake_id)
         return chart(intake.words, points, valuation)
     document = _everything(prices, principal, intake) | {"points": [point_document(point) for point in points]}
-    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+    return visible_json(document, indent=2) + "\n"
 
 
 def _everything(prices: Prices, principal: Principal, intake: Intake) -> dict[str, Any]:

@@ -24,7 +24,7 @@ def draw(table: Table) -> None:
     places = fitting(table, console.width)
     drawing = Drawing(box=None, pad_edge=False, header_style="bold")
     for place in places:
-        drawing.add_column(table.headers[place], no_wrap=place != places[-1], overflow="fold")
+        drawing.add_column(Text(table.headers[place]), no_wrap=place != places[-1], overflow="fold")
     for row in table.rows:
         drawing.add_row(*(Text(str(row[place]), STYLES.get(str(row[place]), "")) for place in places))
     console.print(drawing)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import traceback
 from typing import Any
 
 import click
 
 from haulwright.cli.kit.exits import Exit
+from haulwright.cli.kit.output import write
 from haulwright.errors import HaulwrightError
 from haulwright.redaction import redact
+from haulwright.visible import visible_json
 
 NO_ARGUMENTS: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
 """A group without a verb. Older versions of click print its help themselves."""
@@ -22,15 +23,15 @@ def code_of(error: Exception, *, as_json: bool, debug: bool) -> int:
         click.echo(error.format_message(), err=True)  # nobody did anything wrong: this is the help that was meant
         return Exit.REFUSED
     if debug:
-        click.echo(redact("".join(traceback.format_exception(error))), err=True, nl=False)
+        write(redact("".join(traceback.format_exception(error))), err=True, newline=False)
     name, message, hint, code = _facts(error)
-    envelope = {"code": name, "message": redact(message), "hint": hint}
+    envelope = {"code": name, "message": redact(message), "hint": redact(hint)}
     if as_json:
-        click.echo(json.dumps({"error": envelope}, ensure_ascii=False), err=True)
+        write(visible_json({"error": envelope}), err=True)
         return code
-    click.echo(f"Error: {envelope['message']}", err=True)
+    write(f"Error: {envelope['message']}", err=True)
     if hint:
-        click.echo(f"  {envelope['hint']}", err=True)
+        write(f"  {envelope['hint']}", err=True)
     return code
 
 

@@ -11,6 +11,7 @@ import click
 from haulwright.errors import Refused
 from haulwright.operations.views.pauses import pause_view
 from haulwright.stores.paging import PAGE_LIMIT
+from haulwright.visible import visible
 
 if TYPE_CHECKING:
     from haulwright.cli.kit.site import Site
@@ -50,5 +51,5 @@ def confirm(what: str, question: str, *, hint: str = "Add --yes.") -> None:
     """Ask the person at the terminal before something happens; refused where nobody is there or they say no."""
     if not sys.stdin.isatty():
         raise Refused(f"This would {what}, and nobody is here to be asked.", hint=hint)
-    if not click.confirm(question, err=True):
+    if not click.confirm(visible(question), err=True):
         raise Refused("Nothing was changed.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import re
 import shlex
 import sys
 import time
@@ -14,11 +14,19 @@ import click
 
 from haulwright.cli.kit.times import ago, utc_seconds
 from haulwright.operations.views.columns import Column, optional_columns
+from haulwright.visible import visible, visible_json, visible_line
 
 T = TypeVar("T")
 
 LINE_EVERY_SECONDS = 10.0
 """How often long work says how far it is where no bar can be drawn."""
+_BREAK = re.compile(r"\r?\n|\t")
+
+
+def write(text: str, *, err: bool = False, newline: bool = True) -> None:
+    """Print a text. All commands do it here, so that no value of a row can steer the terminal it is shown on."""
+    click.echo(visible(text), err=err, nl=newline)
+
 
 SHORTEST_BAR = 2
 """Fewer steps than this need no bar."""
@@ -34,6 +42,11 @@ class Table:
     """What is said instead where there is no row."""
     optional_columns: Sequence[str] = ()
     """The columns that a narrow terminal goes without, in this order."""
+
+    def __post_init__(self) -> None:
+        """Make every cell a text in one line, whoever draws it."""
+        object.__setattr__(self, "headers", [_cell_text(header) for header in self.headers])
+        object.__setattr__(self, "rows", [[_cell_text(cell) for cell in row] for row in self.rows])
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +67,18 @@ class Out:
     def show(self, document: Any, *parts: Table | Fields | str) -> None:
         """The result: as one JSON document where that was asked for, else as these parts."""
         if self.as_json:
-            click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+            write(visible_json(document, indent=2))
             return
         for part in parts:
             self._tell(part)
 
     def line(self, document: Any, text: str) -> None:
         """One of many results that come one by one: a line of JSON, or of text."""
-        click.echo(json.dumps(document, ensure_ascii=False) if self.as_json else text)
+        write(visible_json(document) if self.as_json else visible_line(text))
 
     def note(self, text: str) -> None:
         """Something beside the result, for people."""
-        click.echo(text, err=True)
+        write(text, err=True)
 
     def more(self, cursor: str | None) -> None:
         """Say that there is another page, and how to see it."""
@@ -111,11 +124,13 @@ class Out:
     def _tell(self, part: Table | Fields | str) -> None:
         match part:
             case str():
-                click.echo(part)
+                write(part)
             case Fields():
                 fields = [(name, _word(value)) for name, value in part.pairs if value is not None and value != ""]
                 width = max((len(name) for name, _ in fields), default=0)
-                click.echo("\n".join(f"{name:<{width}}  {value}" for name, value in fields))
+                # A value of several lines is set in, so that none of them looks like another name.
+                lines = (f"{name:<{width}}  " + value.replace("\n", "\n" + " " * (width + 2)) for name, value in fields)
+                write("\n".join(lines))
             case Table(rows=[]) | Table(rows=()):
                 self.note(part.empty)
             case Table() if sys.stdout.isatty():
@@ -123,17 +138,21 @@ class Out:
 
                 draw(part)
             case Table():
-                click.echo(_plain(part))
+                write(_plain(part))
 
 
 def _word(value: object) -> str:
     """A value as people read it: what is not text as JSON."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return value if isinstance(value, str) else visible_json(value)
+
+
+def _cell_text(value: object) -> str:
+    return visible_line(_BREAK.sub(" ", str(value)))
 
 
 def _plain(table: Table) -> str:
     """Aligned columns, each cell whole and on one line."""
-    cells = [[str(cell).replace("\n", " ") for cell in row] for row in [table.headers, *table.rows]]
+    cells = [[str(cell) for cell in row] for row in [table.headers, *table.rows]]
     widths = [max(len(row[place]) for row in cells) for place in range(len(table.headers))]
     return "\n".join(
         "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells

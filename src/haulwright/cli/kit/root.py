@@ -13,6 +13,7 @@ import click
 from haulwright.__about__ import __version__
 from haulwright.cli.kit.verbs import COMMON_HELP, Suggesting, common_options
 from haulwright.errors import Refused
+from haulwright.visible import visible
 
 if TYPE_CHECKING:
     from haulwright.discovery import Applications, ApplicationSpec
@@ -77,7 +78,7 @@ class Root(Suggesting, click.Group):
                 formatter.write_dl(lines)
         for failure in _applications().broken:
             formatter.write_paragraph()
-            formatter.write_text(str(failure))
+            formatter.write_text(visible(str(failure)))
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> NoReturn:
         """Run a command and leave with its code. No traceback, unless it was asked for."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from haulwright.cli.kit.output import LINE_EVERY_SECONDS
 from haulwright.engine.durations import spell
 from haulwright.errors import DatabaseProblem
+from haulwright.visible import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -36,7 +37,7 @@ class StatusLine:
     def draw(self, text: str) -> None:
         """Show this instead of what was shown."""
         with self._lock:
-            self._text = text[: shutil.get_terminal_size().columns - 1]
+            self._text = visible_line(text)[: shutil.get_terminal_size().columns - 1]
             sys.stderr.write(f"{_ERASE}{self._text}")
             sys.stderr.flush()
 
