@@ -26,6 +26,7 @@ class FaultyDatabase:
     def __init__(self, inner: Database) -> None:
         self._inner = inner
         self.writers = 1
+        self.answers_at_once = inner.answers_at_once
         self.batch_size, self.load_batch_size = inner.batch_size, inner.load_batch_size
         self.clock: Clock = inner.clock
         self.process, self.throttle = inner.process, inner.throttle

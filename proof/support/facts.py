@@ -57,7 +57,13 @@ class EventFact:
     name: str
     fence: int | None
     attempt: int | None
-    data: dict[str, Any]
+    text: str
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """What it tells beyond that."""
+        fields: dict[str, Any] = json.loads(self.text)
+        return fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +108,7 @@ def _read(connection: Any, now: int | None) -> Facts:
         permits=ask("select key, number, job_id, fence from haulwright_permits"),
         gates=ask(_GATES),
         slots=ask("select schedule, scheduled_for, disposition, job_id from haulwright_slots"),
-        events=[EventFact(*row[:-1], json.loads(row[-1])) for row in events],
+        events=[EventFact(*row) for row in events],
         sink=ask("select owner, job_id, fence from proof_sink") if _has_sink(ask, connection.dialect) else [],
     )
 

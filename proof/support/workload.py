@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from haulwright import Context, Haulwright, LeaseLost, Retry, Retryable, Snooze, Throttled, Tx
 from haulwright.client.task import Task
@@ -73,7 +74,7 @@ class Workload:
         """Open a slot every five minutes."""
         self.app.schedule(SCHEDULE, "*/5 * * * *", self.note, args={"number": 0}, misfire_grace=None)
 
-    def enqueue(self, task: Task[..., int], numbers: range) -> list[str]:
+    def enqueue(self, task: Task[..., Any], numbers: range) -> list[str]:
         """Enqueue as a client that writes down what it means to do, and what it was told."""
         calls = [task.call(number) for number in numbers]
         for call in calls:
