@@ -20,6 +20,7 @@ from proof.support.checker import Evidence, check
 from proof.support.crashing import writing_entries
 from proof.support.crowd import is_past_slot, race, schedulers, wait_until
 from proof.support.facts import Facts
+from proof.support.joins import JOINED_JOBS, JoinPoint, Side, die_around
 from proof.support.points import Point, expected_jobs, swept_entries
 from proof.support.site import SCHEDULE_VARIABLE, START, TRACE_VARIABLE, WORKER, Site
 from proof.support.sweep import kill_at, make_good
@@ -35,6 +36,10 @@ POINTS = (
     Point("end of a joined job", "before joins.wake_parents", work="joining"),
     Point("park", "before the commit of sources.park", work="governed"),
     Point("leave", "after the commit of sources.leave", work="governed"),
+)
+JOIN_POINTS = (
+    JoinPoint("parent", "before the commit of joins.wait_for"),
+    JoinPoint("child", "before joins.ended"),
 )
 FIVE_MINUTES = 300_000_000
 HOUR = 3_600_000_000
@@ -88,6 +93,18 @@ def test_a_killed_worker_loses_nothing_and_repeats_no_effect(site: Site, work: W
 
     assert verdict.wrong == []
     assert [job.state for job in facts.jobs] == ["succeeded"] * expected_jobs(point)
+
+
+@pytest.mark.crash
+@pytest.mark.proves("CLM-13", "GU-02")
+@pytest.mark.parametrize("victim", ["parent", "child"], ids="the {} dies".format)
+@pytest.mark.parametrize("point", JOIN_POINTS, ids=str)
+def test_a_join_outlives_the_death_of_either_side(site: Site, work: Workload, point: JoinPoint, victim: Side):
+    die_around(site, work, point, victim)
+    facts, verdict = make_good(site, work)
+
+    assert verdict.wrong == []
+    assert [job.state for job in facts.jobs] == ["succeeded"] * JOINED_JOBS
 
 
 def test_every_statement_by_which_a_worker_changes_something_has_its_kill_points(sqlite_url: str, tmp_path: Path):
