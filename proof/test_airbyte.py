@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from proof.support.orders import FAULTS, MOMENTS, POINTS, airbyte
+from proof.support.site import Site
 
 pytestmark = pytest.mark.crash
 SECOND_EFFECT = 2
@@ -12,7 +13,7 @@ SECOND_EFFECT = 2
 
 
 @pytest.fixture
-def market(site):
+def market(site: Site):
     with airbyte(site) as market:
         yield market
 
@@ -23,7 +24,7 @@ def connection(market):
 
 
 @pytest.mark.parametrize("point", POINTS)
-def test_a_worker_that_dies_at_any_point_of_a_start_has_one_sync(market, connection, point, report):
+def test_a_worker_that_dies_at_any_point_of_a_start_has_one_sync(market, connection, point, report: list[str]):
     handle = market.order("sync", connection)
     market.die_at(point, SECOND_EFFECT)
     before = len(market.begun())
@@ -36,7 +37,9 @@ def test_a_worker_that_dies_at_any_point_of_a_start_has_one_sync(market, connect
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_a_worker_that_is_killed_while_its_request_is_under_way_has_one_sync(market, connection, moment, report):
+def test_a_worker_that_is_killed_while_its_request_is_under_way_has_one_sync(
+    market, connection, moment, report: list[str]
+):
     handle = market.order("sync", connection)
     market.kill_at(moment)
 
@@ -48,7 +51,7 @@ def test_a_worker_that_is_killed_while_its_request_is_under_way_has_one_sync(mar
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_whatever_becomes_of_the_request_there_is_one_sync(market, connection, fault, report):
+def test_whatever_becomes_of_the_request_there_is_one_sync(market, connection, fault, report: list[str]):
     handle = market.order("sync", connection)
     market.fail(**FAULTS[fault])
 

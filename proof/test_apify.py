@@ -5,19 +5,20 @@ from __future__ import annotations
 import pytest
 
 from proof.support.orders import FAULTS, MOMENTS, POINTS, apify
+from proof.support.site import Site
 
 pytestmark = pytest.mark.crash
 
 
 @pytest.fixture
-def market(site):
+def market(site: Site):
     with apify(site) as market:
         yield market
 
 
 @pytest.mark.proves("GU-02")
 @pytest.mark.parametrize("point", [*POINTS, "before jobs.settle"])
-def test_a_worker_that_dies_at_any_point_of_a_start_pays_once(market, point, report):
+def test_a_worker_that_dies_at_any_point_of_a_start_pays_once(market, point, report: list[str]):
     handle = market.order("scrape", "acme")
     market.die_at(point)
     before = len(market.begun())
@@ -31,7 +32,7 @@ def test_a_worker_that_dies_at_any_point_of_a_start_pays_once(market, point, rep
 
 @pytest.mark.proves("GU-02")
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_a_worker_that_is_killed_while_its_request_is_under_way_pays_once(market, moment, report):
+def test_a_worker_that_is_killed_while_its_request_is_under_way_pays_once(market, moment, report: list[str]):
     handle = market.order("scrape", "acme")
     market.kill_at(moment)
 
@@ -43,7 +44,7 @@ def test_a_worker_that_is_killed_while_its_request_is_under_way_pays_once(market
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_whatever_becomes_of_the_request_it_is_paid_for_once(market, fault, report):
+def test_whatever_becomes_of_the_request_it_is_paid_for_once(market, fault, report: list[str]):
     handle = market.order("scrape", "acme")
     market.fail(**FAULTS[fault])
 

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from proof.brands.compiles import SOURCES, Stage
+from proof.support.site import Site
 
 pytestmark = pytest.mark.crash
 
@@ -17,7 +18,7 @@ MOST_WAVES = 8
 
 
 @pytest.mark.proves("HB-13", "GU-02")
-def test_workers_killed_at_random_points_cost_no_run_and_change_no_item(site, report):
+def test_workers_killed_at_random_points_cost_no_run_and_change_no_item(site: Site, report: list[str]):
     began, endings = time.monotonic(), []
     with Stage(site) as stage:
         (calm,) = stage.compile()

@@ -8,6 +8,7 @@ import pytest
 
 from haulwright.sandbox.feeds.bulk import ENTRIES
 from proof.brief.passes import Stage
+from proof.support.site import Site
 
 pytestmark = pytest.mark.crash
 
@@ -16,7 +17,7 @@ KILLS = max(2, FEEDS // 100)
 
 
 @pytest.mark.proves("IN-17", "RW-04", "RE-02", "RE-04")
-def test_feeds_read_again_and_again_by_killed_workers_give_each_article_once(site, report):
+def test_feeds_read_again_and_again_by_killed_workers_give_each_article_once(site: Site, report: list[str]):
     with Stage(site, FEEDS) as stage:
         first = stage.read(kills=KILLS, seed=1)
         taken = stage.articles()

@@ -23,7 +23,7 @@ def labelled():
     return read_labelled(Path(path))
 
 
-def test_events_are_found_in_news_of_which_nothing_was_learned(labelled, report):
+def test_events_are_found_in_news_of_which_nothing_was_learned(labelled, report: list[str]):
     found = []
     for seed in SEEDS:
         for number, (learned_from, scored) in enumerate(folds(labelled, FOLDS, seed), 1):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from proof.documents.fire import Fire, expected
+from proof.support.site import Site
 
 pytestmark = pytest.mark.crash
 
@@ -14,7 +15,7 @@ KILLS = 60
 
 
 @pytest.mark.proves("GU-02", "SM-10", "EF-05", "EF-07", "RC-01", "ENQ-07")
-def test_every_good_file_is_there_once_with_its_hash_and_a_second_run_downloads_nothing(site, report):
+def test_every_good_file_is_there_once_with_its_hash_and_a_second_run_downloads_nothing(site: Site, report: list[str]):
     with Fire(site, FILES, seed=11) as fire:
         ending = fire.burn(workers=WORKERS, kills=KILLS)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from haulwright.sandbox import Sandbox
@@ -14,7 +16,7 @@ KILLS = 20
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_a_download_killed_at_random_points_resumes_and_ends_whole(tmp_path, report, seed):
+def test_a_download_killed_at_random_points_resumes_and_ends_whole(tmp_path: Path, report: list[str], seed):
     with Sandbox(seed=seed) as sandbox:
         sandbox.files.script(pause_seconds=0.002, chunk_bytes=65_536)
         url = f"{sandbox.url}/files/large.bin?size={SIZE}"

@@ -11,6 +11,7 @@ import pytest
 from haulwright.engine.ids import new_id
 from haulwright.engine.job import NewJob
 from haulwright.stores.claim_cursor import ClaimCursor
+from haulwright.stores.store import Store
 from proof.support.bulk import fill
 from proof.support.site import START, Site
 
@@ -30,18 +31,18 @@ def store(database_url, tmp_path):
         yield store
 
 
-def claim(store, worker, batch, turn):
+def claim(store: Store, worker, batch, turn):
     """The tenants of one claim."""
     return [lease.tenant for lease in store.leases.claim(worker, ["default"], batch, turn)]
 
 
-def newcomer(store, name):
+def newcomer(store: Store, name):
     """One job of a tenant that was not there before."""
     store.jobs.enqueue([NewJob(id=new_id(), task="note", args='{"number":1}', tenant=name)])
 
 
 @pytest.mark.parametrize("name", ["aaa", "zzz"], ids=["before in the alphabet", "after in the alphabet"])
-def test_a_newcomer_is_claimed_next_whatever_the_backlog_of_another(store, name, report):
+def test_a_newcomer_is_claimed_next_whatever_the_backlog_of_another(store: Store, name, report: list[str]):
     fill(store, BACKLOG, batch=1, tenant="'large'", run_at=START)
     turn, worker = ClaimCursor(), new_id()
     assert claim(store, worker, 10, turn) == ["large"] * 10
@@ -61,7 +62,7 @@ def test_a_newcomer_is_claimed_next_whatever_the_backlog_of_another(store, name,
 
 @pytest.mark.parametrize("tenants", [5, 50, 200])
 @pytest.mark.parametrize("batch", BATCHES)
-def test_every_tenant_is_served_within_one_round(store, tenants, batch, report):
+def test_every_tenant_is_served_within_one_round(store: Store, tenants, batch, report: list[str]):
     fill(store, BACKLOG, batch=1, tenant=f"'t' || (n % {tenants})", run_at=START)
     fill(store, PARKED, batch=2, tenant=f"'t' || (n % {tenants})", run_at=START + HOUR, rank=-100)
     turn, worker, bound = ClaimCursor(), new_id(), ceil(tenants / batch)
@@ -80,7 +81,7 @@ def test_every_tenant_is_served_within_one_round(store, tenants, batch, report):
     assert each < SLOWEST_CLAIM_MS
 
 
-def test_a_newcomer_among_many_tenants_waits_for_one_round_at_most(store, report):
+def test_a_newcomer_among_many_tenants_waits_for_one_round_at_most(store: Store, report: list[str]):
     fill(store, BACKLOG, batch=1, tenant="'t' || (n % 200)", run_at=START)
     turn, worker, waits = ClaimCursor(), new_id(), []
     for number in range(20):

@@ -13,6 +13,9 @@ from proof.faults.hazards import ENDLESS_ATTEMPTS, POISON_ATTEMPTS
 from proof.faults.proxy import Proxy
 from proof.faults.scenes import fill_the_disk, finish_after_the_stop, hang, poison, stop_in_the_middle
 from proof.faults.server import frozen, linux, terminate_workers
+from proof.support.site import Site
+from proof.support.workload import Workload
+from tests.support.postgres import Server
 
 pytest_plugins = ("proof.faults.fixtures",)
 pytestmark = pytest.mark.crash
@@ -23,7 +26,9 @@ GRACE_SECONDS = 2
 FROZEN_SECONDS = 30
 
 
-def test_a_server_that_dies_three_times_costs_nothing_but_time(served_work, served_crew, server, report):
+def test_a_server_that_dies_three_times_costs_nothing_but_time(
+    served_work: Workload, served_crew: Crew, server: Server, report: list[str]
+):
     drained = drain_under(served_work, served_crew, lambda: server.restart("immediate"), jobs=JOBS, strikes=3)
 
     report.append(f"the server died 3 times; {drained}")
@@ -31,7 +36,9 @@ def test_a_server_that_dies_three_times_costs_nothing_but_time(served_work, serv
     assert drained.troubles().keys() & {"claim", "settle"}
 
 
-def test_connections_that_are_ended_again_and_again_cost_nothing_but_time(served_work, served_crew, server, report):
+def test_connections_that_are_ended_again_and_again_cost_nothing_but_time(
+    served_work: Workload, served_crew: Crew, server: Server, report: list[str]
+):
     ended = []
     drained = drain_under(
         served_work, served_crew, lambda: ended.append(terminate_workers(server)), jobs=JOBS, strikes=50
@@ -42,7 +49,9 @@ def test_connections_that_are_ended_again_and_again_cost_nothing_but_time(served
     assert sum(ended) > len(ended)
 
 
-def test_a_commit_whose_answer_never_comes_is_looked_up_and_not_guessed(served_site, served_work, report):
+def test_a_commit_whose_answer_never_comes_is_looked_up_and_not_guessed(
+    served_site: Site, served_work: Workload, report: list[str]
+):
     with Proxy(served_site.url) as proxy, Crew(served_site, url=proxy.url) as crew:
         drained = drain_under(served_work, crew, lambda: proxy.strike(20), jobs=JOBS, strikes=1)
 
@@ -53,7 +62,9 @@ def test_a_commit_whose_answer_never_comes_is_looked_up_and_not_guessed(served_s
 
 
 @linux
-def test_a_server_that_stands_still_past_the_leases_costs_nothing_but_time(served_work, served_crew, server, report):
+def test_a_server_that_stands_still_past_the_leases_costs_nothing_but_time(
+    served_work: Workload, served_crew: Crew, server: Server, report: list[str]
+):
     def freeze():
         with frozen(server):
             time.sleep(FROZEN_SECONDS)
@@ -66,7 +77,7 @@ def test_a_server_that_stands_still_past_the_leases_costs_nothing_but_time(serve
 
 
 @linux
-def test_a_full_disk_costs_nothing_but_time(disk, disk_work, report):
+def test_a_full_disk_costs_nothing_but_time(disk, disk_work: Workload, report: list[str]):
     with Crew(disk_work.site) as crew:
         drained = fill_the_disk(disk_work, crew, disk, jobs=DISK_JOBS)
 
@@ -75,7 +86,7 @@ def test_a_full_disk_costs_nothing_but_time(disk, disk_work, report):
     assert {"claim", "settle"} & drained.troubles().keys()
 
 
-def test_poison_costs_its_neighbours_nothing(timeless_work, report):
+def test_poison_costs_its_neighbours_nothing(timeless_work: Workload, report: list[str]):
     with Crew(timeless_work.site) as crew:
         poisoned = poison(timeless_work, crew, good=100)
 
@@ -88,7 +99,7 @@ def test_poison_costs_its_neighbours_nothing(timeless_work, report):
     assert poisoned.deaths == 1
 
 
-def test_a_worker_that_is_told_to_stop_gives_everything_back_at_once(plain_work, report):
+def test_a_worker_that_is_told_to_stop_gives_everything_back_at_once(plain_work: Workload, report: list[str]):
     with Crew(plain_work.site, grace=f"{GRACE_SECONDS} s") as crew:
         stopped = stop_in_the_middle(plain_work, crew, jobs=2_000)
         left = finish_after_the_stop(plain_work, crew)
@@ -102,7 +113,7 @@ def test_a_worker_that_is_told_to_stop_gives_everything_back_at_once(plain_work,
     assert len(crew.told("worker stopped")) == 2
 
 
-def test_runs_that_never_return_cost_nobody_else_anything(plain_work, report):
+def test_runs_that_never_return_cost_nobody_else_anything(plain_work: Workload, report: list[str]):
     with Crew(plain_work.site, grace="1 s") as crew:
         hung = hang(plain_work, crew, endless=2, good=1_000)
 

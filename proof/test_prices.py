@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -19,7 +20,9 @@ KILLS = 24
 
 
 @pytest.mark.proves("NM-11", "NM-13", "TS-04", "TS-05", "GU-03", "HB-13")
-def test_five_thousand_jobs_on_eight_workers_that_are_killed_leave_each_point_once(durable_url, tmp_path, report):
+def test_five_thousand_jobs_on_eight_workers_that_are_killed_leave_each_point_once(
+    durable_url: str, tmp_path: Path, report: list[str]
+):
     with closing(Site.prepare(durable_url, tmp_path, clock=False)) as site, Market.open(site) as market:
         jobs = market.prepare(intakes=INTAKES, sources=SOURCES)
         market.work(workers=WORKERS, kills=KILLS)

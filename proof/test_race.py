@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -18,7 +19,9 @@ PROCESSES = 8
 
 
 @pytest.mark.proves("CLM-01", "CLM-14", "GU-03")
-def test_eight_processes_execute_each_of_two_thousand_jobs_exactly_once(database_url, tmp_path, report):
+def test_eight_processes_execute_each_of_two_thousand_jobs_exactly_once(
+    database_url: str, tmp_path: Path, report: list[str]
+):
     with closing(Site.prepare(database_url, tmp_path, clock=False)) as site, closing(Workload(site)) as work:
         ids = work.enqueue(work.note, range(JOBS))
 

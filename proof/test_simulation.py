@@ -21,7 +21,7 @@ PROCESSES = 2
 
 
 @pytest.mark.proves("GU-01", "GU-02", "GU-03", "GU-04")
-def test_simulation_of_two_thousand_seeds_breaks_no_invariant(report):
+def test_simulation_of_two_thousand_seeds_breaks_no_invariant(report: list[str]):
     tally, failures, began = Tally(), [], time.monotonic()
     with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as processes:
         for outcome in processes.map(run_seed, range(SEEDS), chunksize=20):

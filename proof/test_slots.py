@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
+from functools import partial
+from typing import Any
 
 import pytest
 
 from proof.support.checker import Evidence, check
-from proof.support.crowd import schedulers, wait_until
+from proof.support.crowd import is_past_slot, schedulers, wait_until
 from proof.support.facts import Facts
-from proof.support.site import START
+from proof.support.site import START, Site
+from proof.support.workload import Workload
 
 SCHEDULERS = 8
 FIVE_MINUTES = 300_000_000
@@ -28,14 +31,14 @@ def moments(count):
 
 def dispositions(facts):
     """How many slots of each schedule had which end."""
-    found = defaultdict(Counter)
+    ends: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for schedule, _, disposition, _ in facts.slots:
-        found[schedule][disposition] += 1
-    return {schedule: dict(counts) for schedule, counts in found.items()}
+        ends[schedule][disposition] += 1
+    return {schedule: dict(counts) for schedule, counts in ends.items()}
 
 
 @pytest.mark.proves("SL-05", "SL-06", "GU-01")
-def test_eight_schedulers_open_each_slot_of_a_week_once(site, work, report):
+def test_eight_schedulers_open_each_slot_of_a_week_once(site: Site, work: Workload, report: list[str]):
     work.app.schedule("all", EVERY_FIVE, work.note, args={"number": 1}, overlap="allow")
     work.app.schedule("alone", EVERY_FIVE, work.note, args={"number": 2}, overlap="skip")
     work.app.declare_schedules()
@@ -44,7 +47,7 @@ def test_eight_schedulers_open_each_slot_of_a_week_once(site, work, report):
     with schedulers(site, SCHEDULERS):
         for moment in moments(WEEK_SLOTS):
             site.clock.set(moment)
-            wait_until(lambda moment=moment: work.app.store.schedules.next_due().at > moment)
+            wait_until(partial(is_past_slot, work.app.store, moment))
 
     facts = Facts.read(work.app.store)
     due = {name: set(moments(WEEK_SLOTS)) for name in ("all", "alone")}
@@ -63,8 +66,8 @@ def test_eight_schedulers_open_each_slot_of_a_week_once(site, work, report):
 
 
 @pytest.mark.proves("SL-10", "SL-11", "SL-12")
-def test_three_days_of_downtime_are_caught_up_as_configured(site, work, report):
-    words = {
+def test_three_days_of_downtime_are_caught_up_as_configured(site: Site, work: Workload, report: list[str]):
+    words: dict[str, dict[str, Any]] = {
         "merged": {"misfire_grace": None},
         "merged of a day": {"misfire_grace": "1 day"},
         "merged of minutes": {},
@@ -78,7 +81,7 @@ def test_three_days_of_downtime_are_caught_up_as_configured(site, work, report):
 
     with schedulers(site, SCHEDULERS):
         site.clock.advance(3 * 86_400)
-        wait_until(lambda: work.app.store.schedules.next_due().at > site.clock.now())
+        wait_until(lambda: is_past_slot(work.app.store, site.clock.now()))
 
     facts = Facts.read(work.app.store)
     verdict = check(Evidence(facts, due_slots={name: set(moments(DOWNTIME_SLOTS)) for name in words}, drained=False))

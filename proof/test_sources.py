@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,14 +16,14 @@ STEADY: dict[str, Any] = {"rate": "20/s", "burst": 5, "concurrency": 8}
 
 
 @pytest.fixture
-def site(durable_url, tmp_path):
+def site(durable_url: str, tmp_path: Path):
     """A durable database, where time goes by as it does."""
     return Site.prepare(durable_url, tmp_path, clock=False)
 
 
 @pytest.mark.crash
 @pytest.mark.proves("RL-03", "RL-04", "SC-03")
-def test_eight_workers_that_are_killed_one_by_one_stay_within_rate_burst_and_permits(site, report):
+def test_eight_workers_that_are_killed_one_by_one_stay_within_rate_burst_and_permits(site: Site, report: list[str]):
     with staged(site, takes_seconds=0.3, **STEADY) as scene:
         left = strike(scene, jobs=1_300, workers=8, kills=KILLS, every_seconds=4)
 
@@ -35,7 +36,7 @@ def test_eight_workers_that_are_killed_one_by_one_stay_within_rate_burst_and_per
 
 @pytest.mark.proves("CB-01", "CB-03", "SC-03")
 @pytest.mark.parametrize("how", [{"kind": "status", "code": 500}, {"kind": "refuse"}], ids=["answers 500", "drops"])
-def test_a_server_that_is_down_sees_one_probe_at_a_time_and_no_job_pays_for_it(site, how, report):
+def test_a_server_that_is_down_sees_one_probe_at_a_time_and_no_job_pays_for_it(site: Site, how, report: list[str]):
     with staged(site, takes_seconds=0.2, rate="20/s", burst=5, breaker="5 failures / 5 s") as scene:
         seen = outage(scene, jobs=400, workers=4, openings=3, **how)
 
@@ -48,7 +49,7 @@ def test_a_server_that_is_down_sees_one_probe_at_a_time_and_no_job_pays_for_it(s
 
 
 @pytest.mark.proves("RL-05", "RL-06", "RT-07")
-def test_one_429_keeps_five_hundred_jobs_away_for_thirty_seconds_and_costs_them_nothing(site, report):
+def test_one_429_keeps_five_hundred_jobs_away_for_thirty_seconds_and_costs_them_nothing(site: Site, report: list[str]):
     with staged(site, takes_seconds=0.05, rate="50/s", burst=10) as scene:
         seen = too_many(scene, jobs=500, workers=4, after=100, retry_after=30)
 
@@ -60,7 +61,9 @@ def test_one_429_keeps_five_hundred_jobs_away_for_thirty_seconds_and_costs_them_
 
 
 @pytest.mark.proves("RL-05")
-def test_none_of_ten_thousand_jobs_behind_ten_a_second_is_claimed_more_than_twice(durable_url, tmp_path, report):
+def test_none_of_ten_thousand_jobs_behind_ten_a_second_is_claimed_more_than_twice(
+    durable_url: str, tmp_path: Path, report: list[str]
+):
     site = Site.prepare(durable_url, tmp_path)
     with staged(site, poll="0.02 s", rate="600/min") as scene:
         claims = stand_in_line(scene, scene.fetching.stand, jobs=LINE, workers=4)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -16,7 +17,9 @@ FULL = Size(tenants=200, connections=1_000)
 
 
 @pytest.mark.proves("ENQ-05", "SL-14", "RL-01", "RL-02", "DL-01", "DL-02")
-def test_a_day_of_a_thousand_connections_is_synced_in_time_and_never_twice(database_url, tmp_path, report, monkeypatch):
+def test_a_day_of_a_thousand_connections_is_synced_in_time_and_never_twice(
+    database_url: str, tmp_path: Path, report: list[str], monkeypatch
+):
     monkeypatch.setattr("haulwright.sources.vendor.LOOK_SECONDS", 0.01)
     monkeypatch.setattr("haulwright.sources.airbyte.client.LAG_SECONDS", 0.02)
     with (

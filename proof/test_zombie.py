@@ -7,13 +7,15 @@ import pytest
 from proof.support.afterlife import VERBS
 from proof.support.checker import Evidence, check
 from proof.support.facts import Facts
+from proof.support.site import Site
+from proof.support.workload import Workload
 from proof.support.zombie import haunt, lay_to_rest
 
 pytestmark = pytest.mark.crash
 
 
 @pytest.mark.proves("CLM-12", "GU-04")
-def test_a_stopped_worker_that_goes_on_changes_nothing(site, work, report):
+def test_a_stopped_worker_that_goes_on_changes_nothing(site: Site, work: Workload, report: list[str]):
     (job,) = work.enqueue(work.lingering, range(1))
 
     haunting = haunt(site, work)

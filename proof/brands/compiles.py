@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from functools import partial
 from random import Random
 from typing import Any, Self
 
@@ -129,13 +130,16 @@ class Stage:
             wanted = self.kills + kills
             while self.kills < wanted and not self._is_over():
                 steps = self._steps() + luck.randrange(1, MOST_STEPS)
-                self._wait(lambda steps=steps: self._is_over() or (self._steps() >= steps and self._busy(crew)))
+                self._wait(partial(self._has_come_to, steps, crew))
                 time.sleep(luck.random() * LATEST_SECONDS)
                 if busy := self._busy(crew):
                     victim = luck.choice(busy)
                     self.kills += self._kill(crew[victim])
                     crew[victim] = self._worker(ended)
             self._wait(self._is_over)
+
+    def _has_come_to(self, steps: int, crew: list[subprocess.Popen[bytes]]) -> bool:
+        return self._is_over() or (self._steps() >= steps and bool(self._busy(crew)))
 
     def _worker(self, ended: ExitStack) -> subprocess.Popen[bytes]:
         environment = self.site._environment() | FIGURES

@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from typing import Any, Self
 
@@ -91,13 +92,16 @@ class Stage:
         for _ in range(workers):
             self._start()
         for number in range(kills):
-            asked = first + (number + luck.random()) * self.feeds / (kills + 1)
-            self._wait(lambda least=asked: self.sandbox.books.count(service="feeds") >= least or self._is_over())
+            requests = first + (number + luck.random()) * self.feeds / (kills + 1)
+            self._wait(partial(self._has_come_to, requests))
             killed += not self._is_over()
             self._kill(luck.randrange(workers))
         self._wait(self._is_over)
         self._stop()
         return killed
+
+    def _has_come_to(self, requests: float) -> bool:
+        return self.sandbox.books.count(service="feeds") >= requests or self._is_over()
 
     def _read_here(self) -> int:
         self.app.run_worker(queues=(QUEUE,), until_empty=True, schedules=False)

@@ -79,8 +79,8 @@ class Fire:
         migrations.migrate(store.database, "haulwright.apps.documents")
         store.close()
         self.app = Haulwright(self.site.url, clock=self.site.clock)
-        said = {"folder": str(self._content), "stale_part_seconds": 0.0, "private_hosts": "127.0.0.1"}
-        self.documents = Documents(self.app, figures=DocumentSettings.load(**said))
+        figures = DocumentSettings.load(folder=str(self._content), stale_part_seconds=0.0, private_hosts="127.0.0.1")
+        self.documents = Documents(self.app, figures=figures)
         self._ticking = threading.Thread(target=self._tick, daemon=True)
         self._ticking.start()
         return self

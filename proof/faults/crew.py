@@ -41,6 +41,10 @@ class Member:
         """Its process id."""
         return self.process.pid
 
+    def has_begun(self) -> bool:
+        """Whether it has said anything."""
+        return self.log.stat().st_size > 0
+
     def told(self) -> list[dict[str, Any]]:
         """The lines of its log, in order."""
         lines = [json.loads(line) for line in self._lines() if line.startswith("{")]
@@ -82,7 +86,7 @@ class Crew:
         """Start workers, and wait until each has said so."""
         started = [self._start() for _ in range(count)]
         for member in started:
-            until("a worker starts", lambda member=member: member.log.stat().st_size > 0)
+            until("a worker starts", member.has_begun)
         return started
 
     def stop(self) -> list[int]:
@@ -122,6 +126,11 @@ def until(what: str, happened: Callable[[], bool], patience_seconds: float = PAT
     while not happened():
         assert time.monotonic() < end, f"waited {patience_seconds:g} s in vain until {what}"
         time.sleep(_LOOK_SECONDS)
+
+
+def has_finished(store: Store, count: int) -> bool:
+    """Whether so many jobs are finished."""
+    return finished(store) >= count
 
 
 def finished(store: Store) -> int:

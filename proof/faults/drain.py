@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from proof.faults.aftermath import Aftermath, aftermath
-from proof.faults.crew import Crew, finished, is_drained, until
+from proof.faults.crew import Crew, has_finished, is_drained, until
 from proof.faults.hazards import GO, Hazards
 from proof.support.workload import Workload
 
@@ -51,7 +52,7 @@ def drain_under(work: Workload, crew: Crew, strike: Callable[[], object], *, job
     crew.start(WORKERS)
     for number in range(1, strikes + 1):
         goal = jobs * number // (strikes + 1)
-        until(f"{goal} jobs are finished", lambda goal=goal: finished(store) >= goal)
+        until(f"{goal} jobs are finished", partial(has_finished, store, goal))
         strike()
     work.site.raise_flag(GO)
     until("all jobs are finished", lambda: is_drained(store))

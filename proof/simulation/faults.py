@@ -26,8 +26,10 @@ class FaultyDatabase:
     def __init__(self, inner: Database) -> None:
         self._inner = inner
         self.writers = 1
+        self.answers_at_once = inner.answers_at_once
         self.batch_size, self.load_batch_size = inner.batch_size, inner.load_batch_size
         self.clock: Clock = inner.clock
+        self.kind_of_error = inner.kind_of_error
         self.process, self.throttle = inner.process, inner.throttle
         self.next_fault: Fault | None = None
         """What goes wrong at the next transaction."""

@@ -80,7 +80,7 @@ class Reckoning:
     def harm(self) -> list[str]:
         """Whatever breaks a promise of the gate or of the queue; empty is what a proof wants to see."""
         grants = self.grants
-        named = {
+        named: dict[str, Sequence[object]] = {
             "unfinished": self.unfinished,
             "burnt": self.burnt,
             "early": self.early,

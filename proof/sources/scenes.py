@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from haulwright import events
@@ -77,10 +78,13 @@ def strike(scene: Scene, *, jobs: int, workers: int, kills: int, every_seconds: 
     scene.fleet.start(workers)
     began = time.monotonic()
     for number in range(1, kills + 1):
-        moment = began + number * every_seconds
-        until("the next kill is due", lambda moment=moment: time.monotonic() >= moment)
+        until("the next kill is due", partial(_has_come, began + number * every_seconds))
         scene.fleet.replace_oldest()
     return scene.drain(workers)
+
+
+def _has_come(moment: float) -> bool:
+    return time.monotonic() >= moment
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ AFTER_THE_END = {"job.requeued", "effect.resolved", "slot.opened"}
 FIRING = {"fired", "backfilled", "manual"}
 PROCESS_DIED = "process_died"
 """The code of a loss that was seen at once: the job was alone in a child process, and that died."""
-LEDGERED = {"pipeline", "settling", "failing", "snoozing", "governed"}
+LEDGERED = {"pipeline", "settling", "failing", "snoozing", "joining", "governed", "visiting"}
 """The tasks whose success means one effect and one commit in the ledger."""
 
 
@@ -163,6 +163,8 @@ def _anomalies(evidence: Evidence) -> Iterator[str]:
     yield from _permits_have_owners(facts, drained=evidence.drained)
     yield from _gates_agree(facts, drained=evidence.drained)
     yield from _slots_have_jobs(facts)
+    if evidence.drained:
+        yield from (f"job {parent} still waits for job {child}" for child, parent in facts.joins)
     yield from _ledger_agrees(facts)
     by_job: dict[str, list[EventFact]] = defaultdict(list)
     for event in facts.events:

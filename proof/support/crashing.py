@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import time
 from importlib.resources import files
 from multiprocessing import parent_process
 from typing import Any
@@ -23,10 +24,11 @@ from typing import Any
 from haulwright.stores.books import book
 from haulwright.stores.postgres.connection import PostgresConnection
 from haulwright.stores.sqlite.connection import SqliteConnection
-from proof.support.site import NTH_VARIABLE, POINT_VARIABLE
+from proof.support.site import GO_ON, HALTED, NTH_VARIABLE, POINT_VARIABLE, Site
 from proof.support.workload import Reach
 
 PACKAGE = "haulwright.stores"
+_LOOK_SECONDS = 0.005
 
 
 class Death:
@@ -51,7 +53,28 @@ class Death:
         if point == self._point:
             self._left -= 1
             if self._left == 0:
-                die()
+                self._arrive()
+
+    def _arrive(self) -> None:
+        die()
+
+
+class Halt(Death):
+    """Makes this process stand still there instead, so that another one can be killed meanwhile."""
+
+    def __init__(self, point: str, nth: int, site: Site) -> None:
+        super().__init__(point, nth)
+        self._site = site
+
+    @classmethod
+    def at(cls, site: Site) -> Halt:
+        """The point at which this process is to stand still."""
+        return cls(os.environ[POINT_VARIABLE], int(os.environ.get(NTH_VARIABLE, "1")), site)
+
+    def _arrive(self) -> None:
+        self._site.raise_flag(HALTED)
+        while not self._site.has_flag(GO_ON):
+            time.sleep(_LOOK_SECONDS)
 
 
 def die() -> None:

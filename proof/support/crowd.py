@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
+from haulwright.stores.store import Store
 from proof.support.site import BARRIER, BARRIER_VARIABLE, CONCURRENCY_VARIABLE, SCHEDULER, STOP, WORKER, Site
 
 _NAP_SECONDS = 0.001
@@ -33,6 +34,12 @@ def schedulers(site: Site, count: int) -> Iterator[None]:
         site.raise_flag(STOP)
         codes = [process.wait(60) for process in started]
     assert codes == [0] * count
+
+
+def is_past_slot(store: Store, moment: int) -> bool:
+    """Whether every slot up to that moment has been opened."""
+    following = store.schedules.next_due().at
+    return following is not None and following > moment
 
 
 def wait_until(happened: Callable[[], bool], patience_seconds: float = 120) -> None:

@@ -57,7 +57,13 @@ class EventFact:
     name: str
     fence: int | None
     attempt: int | None
-    data: dict[str, Any]
+    text: str
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """What it tells beyond that."""
+        fields: dict[str, Any] = json.loads(self.text)
+        return fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +78,8 @@ class Facts:
     """(key, number, job, fence)."""
     gates: list[tuple[str, int, int]] = field(default_factory=list)
     """(source, permits that it counts, permits that are there)."""
+    joins: list[tuple[str, str]] = field(default_factory=list)
+    """(child, parent): who is waited for, and by whom."""
     slots: list[tuple[str, int, str, str | None]] = field(default_factory=list)
     """(schedule, scheduled for, disposition, job)."""
     events: list[EventFact] = field(default_factory=list)
@@ -101,8 +109,9 @@ def _read(connection: Any, now: int | None) -> Facts:
         effects=ask("select tenant, key, job_key, name, state, fence from haulwright_effects"),
         permits=ask("select key, number, job_id, fence from haulwright_permits"),
         gates=ask(_GATES),
+        joins=ask("select child_id, parent_id from haulwright_joins"),
         slots=ask("select schedule, scheduled_for, disposition, job_id from haulwright_slots"),
-        events=[EventFact(*row[:-1], json.loads(row[-1])) for row in events],
+        events=[EventFact(*row) for row in events],
         sink=ask("select owner, job_id, fence from proof_sink") if _has_sink(ask, connection.dialect) else [],
     )
 

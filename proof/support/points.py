@@ -32,6 +32,11 @@ def _around(act: str, entry: str, work: str = "pipeline", nth: int = 1) -> list[
     return [Point(act, moment, work, nth) for moment in moments]
 
 
+def _beside(act: str, entry: str, work: str, nth: int = 1) -> list[Point]:
+    """Before a statement that only reads or locks, and after it."""
+    return [Point(act, moment, work, nth) for moment in (f"before {entry}", f"after {entry}")]
+
+
 def _said(act: str, *moments: str, work: str = "pipeline") -> list[Point]:
     return [Point(act, f"{act}: {moment}", work) for moment in moments]
 
@@ -60,11 +65,19 @@ POINTS: list[Point] = [
     *_around("retry", "jobs.put_back", "failing"),
     *_around("event", "events.record", "failing", nth=2),
     *_around("snooze", "jobs.put_back", "snoozing"),
+    *_beside("join", "joins.unfinished", "joining"),
+    *_beside("join", "joins.finished", "joining"),
+    *_beside("join", "joins.waits_for_me", "joining"),
     *_around("join", "joins.forget_others", "joining"),
     *_around("join", "joins.wait_for", "joining"),
+    *_beside("join", "joins.bell", "joining"),
+    *_beside("join", "joins.left", "joining"),
     *_around("join", "jobs.put_back", "joining"),
+    *_beside("join", "joins.left", "joining", nth=2),  # the put-back looks once more
     *_around("end of a joined job", "joins.ended", "joining"),
+    *_beside("end of a joined job", "joins.lock_parents", "joining"),
     *_around("end of a joined job", "joins.wake_parents", "joining"),
+    *_beside("join that is over", "joins.outcomes", "joining"),
     *_around("reap", "jobs.stale", "lost"),
     *_around("reap", "jobs.put_back", "lost"),
     *_around("reap", "workers.lost", "lost"),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 
-from proof.support.crashing import Death, watch
-from proof.support.site import TRACE_VARIABLE, Site
+from proof.support.crashing import Death, Halt, watch
+from proof.support.site import HALT_VARIABLE, TRACE_VARIABLE, Site
 from proof.support.workload import Workload
 
-death = Death.from_environment()
+site = Site.from_environment()
+death = Halt.at(site) if HALT_VARIABLE in os.environ else Death.from_environment()
 reached: set[str] = set()
 """The points that this process came to, where it was asked to remember them."""
 if death.is_planned:
@@ -16,5 +17,5 @@ if death.is_planned:
 elif TRACE_VARIABLE in os.environ:
     watch(reached.add)
 
-work = Workload(Site.from_environment(), death.reach)
+work = Workload(site, death.reach)
 app = work.app

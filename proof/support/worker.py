@@ -12,8 +12,16 @@ import os
 import socket
 import sys
 
-from proof.support.site import BARRIER, BARRIER_VARIABLE, CONCURRENCY_VARIABLE, HOST_VARIABLE, SCHEDULE_VARIABLE
+from proof.support.site import (
+    BARRIER,
+    BARRIER_VARIABLE,
+    CONCURRENCY_VARIABLE,
+    HOST_VARIABLE,
+    QUEUES_VARIABLE,
+    SCHEDULE_VARIABLE,
+)
 from proof.support.tasks import reached, work
+from proof.support.workload import QUEUES
 
 ROUNDS = 12
 ROUND_SECONDS = 3600
@@ -35,7 +43,9 @@ def main() -> int:
 
 
 def _work() -> int:
-    work.app.run_worker(until_empty=True, concurrency=int(os.environ.get(CONCURRENCY_VARIABLE, "1")))
+    queues = os.environ.get(QUEUES_VARIABLE, ",".join(QUEUES)).split(",")
+    concurrency = int(os.environ.get(CONCURRENCY_VARIABLE, "1"))
+    work.app.run_worker(until_empty=True, queues=queues, concurrency=concurrency)
     return 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from haulwright import Context, Haulwright, LeaseLost, Retry, Retryable, Snooze, Throttled, Tx
 from haulwright.client.task import Task
@@ -15,6 +16,10 @@ from proof.support.site import Site
 
 SINK = "create table if not exists proof_sink (owner text not null, job_id text not null, fence bigint not null)"
 SCHEDULE = "every five minutes"
+PARTS = "parts"
+"""The queue of what a joining job hands on."""
+QUEUES = ("default", PARTS)
+APART = "those that join and those that are joined wait for each other"
 _MARKS = {"sqlite": "(?, ?, ?)", "postgres": "(%s, %s, %s)"}
 _POLL_SECONDS = 0.005
 
@@ -25,6 +30,11 @@ Reach = Callable[[str], None]
 def go(fence: int) -> str:
     """The flag that lets the lingering run of this fence go on."""
     return f"go-{fence}"
+
+
+def may_go(task: str) -> str:
+    """The flag that lets the runs of this task go on, where parents and children are held apart."""
+    return f"{task} may go"
 
 
 def owner_of(lease: Lease) -> str:
@@ -51,6 +61,7 @@ class Workload:
         self.settling: Task[..., int] = self.app.task(name="settling", retry=policy)(self._settling)
         self.failing: Task[..., int] = self.app.task(name="failing", retry=policy)(self._failing)
         self.snoozing: Task[..., int] = self.app.task(name="snoozing", retry=policy)(self._snoozing)
+        self.part: Task[..., int] = self.app.task(name="part", retry=policy, queue=PARTS)(self._part)
         self.joining: Task[..., int] = self.app.task(name="joining", retry=policy)(self._joining)
         self.server = self.app.source("server", rate="1/h", concurrency=2)
         self.governed: Task[..., int] = self.app.task(name="governed", source=self.server, retry=policy)(self._governed)
@@ -73,7 +84,7 @@ class Workload:
         """Open a slot every five minutes."""
         self.app.schedule(SCHEDULE, "*/5 * * * *", self.note, args={"number": 0}, misfire_grace=None)
 
-    def enqueue(self, task: Task[..., int], numbers: range) -> list[str]:
+    def enqueue(self, task: Task[..., Any], numbers: range) -> list[str]:
         """Enqueue as a client that writes down what it means to do, and what it was told."""
         calls = [task.call(number) for number in numbers]
         for call in calls:
@@ -120,12 +131,19 @@ class Workload:
         """Hand work to another job, and go on when it has ended."""
         with self._witnessed(ctx):
             self._charge_once(ctx, number)
-            parts = ctx.enqueue_many("parts", [self.note.call(number)])
+            parts = ctx.enqueue_many("parts", [self.part.call(number)])
             for part in parts:
                 self.diary.write("enqueue.intent", part.id)
                 self.diary.write("enqueue.ok", part.id)
+            self._held_apart("joining")
             total = sum(outcome.value() for outcome in ctx.join(parts))
             return ctx.commit("save", self._save, total)
+
+    def _part(self, ctx: Context, number: int) -> int:
+        """What a joining job waits for."""
+        with self._witnessed(ctx):
+            self._held_apart("part")
+            return number
 
     def _governed(self, ctx: Context, number: int) -> int:
         """Pass the gate of a source, which the first one closes for a while."""
@@ -190,6 +208,10 @@ class Workload:
         yield
         self.diary.write("run.end", ctx.job.id, ctx.job.fence)
         self._reach("run: at its end")
+
+    def _held_apart(self, task: str) -> None:
+        if self.site.has_flag(APART):
+            self.wait_for(may_go(task))
 
     def wait_for(self, flag: str) -> None:
         """Wait inside a run until the proof lets it go on."""

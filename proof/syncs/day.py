@@ -12,7 +12,7 @@ from haulwright.engine.transitions import State
 from haulwright.errors import Conflict
 from haulwright.stores.listing import JobFilter
 from haulwright.stores.paging import PAGE_LIMIT
-from haulwright.testing.faults import Crash
+from haulwright.testing.faults import Crash, When
 from tests.apps.syncs.scenes import World, support
 
 REVOKED: Final = "acme"
@@ -21,7 +21,7 @@ OWN_CREDENTIAL: Final = "own-acme"
 JOBS: Final = "/airbyte/v1/jobs"
 ACCOUNTS_SHARED: Final = 7
 """Every so-manieth connection reads an account that one of another tenant reads as well."""
-MOMENTS: Final = (
+MOMENTS: Final[tuple[tuple[str, When, str], ...]] = (
     ("syncs.sync", "after", "claim"),
     ("syncs.sync", "before", "trigger"),
     ("syncs.sync", "after", "trigger"),

@@ -15,6 +15,9 @@ from proof.faults.hazards import ENDLESS_ATTEMPTS, POISON_ATTEMPTS
 from proof.faults.proxy import Proxy
 from proof.faults.scenes import fill_the_disk, finish_after_the_stop, hang, poison, stop_in_the_middle
 from proof.faults.server import frozen, linux, terminate_workers
+from proof.support.site import Site
+from proof.support.workload import Workload
+from tests.support.postgres import Server
 
 pytest_plugins = ("proof.faults.fixtures",)
 pytestmark = [pytest.mark.crash, pytest.mark.xdist_group("faults")]  # one server for all of them
@@ -25,7 +28,7 @@ FROZEN_SECONDS = 2
 
 
 @pytest.mark.postgres
-def test_a_server_that_dies_costs_nothing_but_time(served_work, served_crew, server):
+def test_a_server_that_dies_costs_nothing_but_time(served_work: Workload, served_crew: Crew, server: Server):
     drained = drain_under(served_work, served_crew, lambda: server.restart("immediate"), jobs=JOBS, strikes=2)
 
     assert drained.left.harm == []
@@ -33,7 +36,9 @@ def test_a_server_that_dies_costs_nothing_but_time(served_work, served_crew, ser
 
 
 @pytest.mark.postgres
-def test_a_server_that_is_away_while_a_worker_starts_costs_nothing_but_time(served_work, server, caplog):
+def test_a_server_that_is_away_while_a_worker_starts_costs_nothing_but_time(
+    served_work: Workload, server: Server, caplog
+):
     class Fate(logging.Handler):
         """The server dies when the worker says that it starts, and comes back when the worker says that it is away."""
 
@@ -44,7 +49,8 @@ def test_a_server_that_is_away_while_a_worker_starts_costs_nothing_but_time(serv
                 server.launch()
             told.append(record.getMessage())
 
-    told, fate = [], Fate()
+    told: list[str] = []
+    fate = Fate()
     (job,) = served_work.enqueue(served_work.note, range(1))
     logging.getLogger("haulwright.worker").addHandler(fate)
     with caplog.at_level(logging.INFO, "haulwright.worker"):
@@ -58,7 +64,7 @@ def test_a_server_that_is_away_while_a_worker_starts_costs_nothing_but_time(serv
 
 
 @pytest.mark.postgres
-def test_connections_that_are_ended_cost_nothing_but_time(served_work, served_crew, server):
+def test_connections_that_are_ended_cost_nothing_but_time(served_work: Workload, served_crew: Crew, server: Server):
     ended = []
     drained = drain_under(
         served_work, served_crew, lambda: ended.append(terminate_workers(server)), jobs=JOBS, strikes=10
@@ -69,7 +75,7 @@ def test_connections_that_are_ended_cost_nothing_but_time(served_work, served_cr
 
 
 @pytest.mark.postgres
-def test_a_commit_whose_answer_never_comes_is_looked_up_and_not_guessed(served_site, served_work):
+def test_a_commit_whose_answer_never_comes_is_looked_up_and_not_guessed(served_site: Site, served_work: Workload):
     with Proxy(served_site.url) as proxy, Crew(served_site, url=proxy.url) as crew:
         drained = drain_under(served_work, crew, lambda: proxy.strike(7), jobs=JOBS, strikes=1)
 
@@ -79,7 +85,9 @@ def test_a_commit_whose_answer_never_comes_is_looked_up_and_not_guessed(served_s
 
 @linux
 @pytest.mark.postgres
-def test_a_server_that_stands_still_past_the_leases_costs_nothing_but_time(served_work, served_crew, server):
+def test_a_server_that_stands_still_past_the_leases_costs_nothing_but_time(
+    served_work: Workload, served_crew: Crew, server: Server
+):
     def freeze():
         with frozen(server):
             time.sleep(FROZEN_SECONDS)
@@ -91,7 +99,7 @@ def test_a_server_that_stands_still_past_the_leases_costs_nothing_but_time(serve
 
 
 @linux
-def test_a_full_disk_costs_nothing_but_time(disk, disk_work):
+def test_a_full_disk_costs_nothing_but_time(disk, disk_work: Workload):
     with Crew(disk_work.site) as crew:
         drained = fill_the_disk(disk_work, crew, disk, jobs=300)
 
@@ -99,7 +107,7 @@ def test_a_full_disk_costs_nothing_but_time(disk, disk_work):
     assert drained.troubles()
 
 
-def test_poison_costs_its_neighbours_nothing(timeless_work):
+def test_poison_costs_its_neighbours_nothing(timeless_work: Workload):
     with Crew(timeless_work.site) as crew:
         poisoned = poison(timeless_work, crew, good=16)
 
@@ -109,7 +117,7 @@ def test_poison_costs_its_neighbours_nothing(timeless_work):
     assert "signal 11 (SIGSEGV)" in poisoned.message
 
 
-def test_a_worker_that_is_told_to_stop_gives_everything_back_at_once(plain_work):
+def test_a_worker_that_is_told_to_stop_gives_everything_back_at_once(plain_work: Workload):
     with Crew(plain_work.site, grace=f"{GRACE_SECONDS} s") as crew:
         stopped = stop_in_the_middle(plain_work, crew, jobs=JOBS)
         left = finish_after_the_stop(plain_work, crew)
@@ -120,7 +128,7 @@ def test_a_worker_that_is_told_to_stop_gives_everything_back_at_once(plain_work)
     assert (left.strays, left.verdict.wrong, left.unfinished, left.burnt) == ([], [], [], [])
 
 
-def test_runs_that_never_return_cost_nobody_else_anything(plain_work):
+def test_runs_that_never_return_cost_nobody_else_anything(plain_work: Workload):
     with Crew(plain_work.site, grace="1 s") as crew:
         hung = hang(plain_work, crew, endless=2, good=20)
 

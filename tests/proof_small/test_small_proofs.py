@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import closing
+from functools import partial
 from math import ceil
+from pathlib import Path
 
 import pytest
 
@@ -16,8 +18,9 @@ from proof.support.afterlife import VERBS
 from proof.support.bulk import fill
 from proof.support.checker import Evidence, check
 from proof.support.crashing import writing_entries
-from proof.support.crowd import race, schedulers, wait_until
+from proof.support.crowd import is_past_slot, race, schedulers, wait_until
 from proof.support.facts import Facts
+from proof.support.joins import JOINED_JOBS, JoinPoint, Side, die_around
 from proof.support.points import Point, expected_jobs, swept_entries
 from proof.support.site import SCHEDULE_VARIABLE, START, TRACE_VARIABLE, WORKER, Site
 from proof.support.sweep import kill_at, make_good
@@ -34,27 +37,31 @@ POINTS = (
     Point("park", "before the commit of sources.park", work="governed"),
     Point("leave", "after the commit of sources.leave", work="governed"),
 )
+JOIN_POINTS = (
+    JoinPoint("parent", "before the commit of joins.wait_for"),
+    JoinPoint("child", "before joins.ended"),
+)
 FIVE_MINUTES = 300_000_000
 HOUR = 3_600_000_000
 SEEDS = 100
 
 
 @pytest.fixture(params=["sqlite", pytest.param("durable_postgres", marks=pytest.mark.postgres)])
-def site(request, tmp_path):
+def site(request, tmp_path: Path):
     """A fresh site on a durable database, where time stands still."""
     with closing(Site.prepare(request.getfixturevalue(f"{request.param}_url"), tmp_path)) as site:
         yield site
 
 
 @pytest.fixture
-def work(site):
+def work(site: Site):
     with closing(Workload(site)) as work:
         work.prepare()
         yield work
 
 
 @pytest.mark.proves("CLM-01", "CLM-14", "GU-03")
-def test_processes_at_once_execute_each_job_exactly_once(database_url, tmp_path):
+def test_processes_at_once_execute_each_job_exactly_once(database_url: str, tmp_path: Path):
     with closing(Site.prepare(database_url, tmp_path, clock=False)) as site, closing(Workload(site)) as work:
         ids = work.enqueue(work.note, range(90))
         race(site, 3)
@@ -66,7 +73,7 @@ def test_processes_at_once_execute_each_job_exactly_once(database_url, tmp_path)
 
 @pytest.mark.crash
 @pytest.mark.proves("CLM-12", "GU-04")
-def test_a_stopped_worker_that_goes_on_changes_nothing(site, work):
+def test_a_stopped_worker_that_goes_on_changes_nothing(site: Site, work: Workload):
     work.enqueue(work.lingering, range(1))
 
     haunting = haunt(site, work)
@@ -80,7 +87,7 @@ def test_a_stopped_worker_that_goes_on_changes_nothing(site, work):
 @pytest.mark.crash
 @pytest.mark.proves("CLM-13", "CLM-14", "GU-02", "RC-02")
 @pytest.mark.parametrize("point", POINTS, ids=str)
-def test_a_killed_worker_loses_nothing_and_repeats_no_effect(site, work, point):
+def test_a_killed_worker_loses_nothing_and_repeats_no_effect(site: Site, work: Workload, point):
     kill_at(site, work, point)
     facts, verdict = make_good(site, work)
 
@@ -88,7 +95,19 @@ def test_a_killed_worker_loses_nothing_and_repeats_no_effect(site, work, point):
     assert [job.state for job in facts.jobs] == ["succeeded"] * expected_jobs(point)
 
 
-def test_every_statement_by_which_a_worker_changes_something_has_its_kill_points(sqlite_url, tmp_path):
+@pytest.mark.crash
+@pytest.mark.proves("CLM-13", "GU-02")
+@pytest.mark.parametrize("victim", ["parent", "child"], ids="the {} dies".format)
+@pytest.mark.parametrize("point", JOIN_POINTS, ids=str)
+def test_a_join_outlives_the_death_of_either_side(site: Site, work: Workload, point: JoinPoint, victim: Side):
+    die_around(site, work, point, victim)
+    facts, verdict = make_good(site, work)
+
+    assert verdict.wrong == []
+    assert [job.state for job in facts.jobs] == ["succeeded"] * JOINED_JOBS
+
+
+def test_every_statement_by_which_a_worker_changes_something_has_its_kill_points(sqlite_url: str, tmp_path: Path):
     """A new statement that nobody swept is noticed here."""
     with closing(Site.prepare(sqlite_url, tmp_path)) as site, closing(Workload(site)) as work:
         work.prepare()
@@ -107,7 +126,7 @@ def test_every_statement_by_which_a_worker_changes_something_has_its_kill_points
 
 
 @pytest.mark.proves("SL-05", "SL-06", "GU-01")
-def test_schedulers_at_once_open_each_slot_once(database_url, tmp_path):
+def test_schedulers_at_once_open_each_slot_once(database_url: str, tmp_path: Path):
     due = [START + number * FIVE_MINUTES for number in range(1, 25)]
     with closing(Site.prepare(database_url, tmp_path)) as site, closing(Workload(site)) as work:
         work.app.schedule("all", "*/5 * * * *", work.note, args={"number": 1}, overlap="allow")
@@ -115,14 +134,14 @@ def test_schedulers_at_once_open_each_slot_once(database_url, tmp_path):
         with schedulers(site, 3):
             for moment in due:
                 site.clock.set(moment)
-                wait_until(lambda moment=moment: work.app.store.schedules.next_due().at > moment)
+                wait_until(partial(is_past_slot, work.app.store, moment))
         facts = Facts.read(work.app.store)
 
     assert check(Evidence(facts, due_slots={"all": set(due)}, drained=False)).wrong == []
     assert [disposition for _, _, disposition, _ in facts.slots] == ["fired"] * 24
 
 
-def test_every_tenant_is_served_within_one_round_whatever_is_parked(database_url, tmp_path):
+def test_every_tenant_is_served_within_one_round_whatever_is_parked(database_url: str, tmp_path: Path):
     site, tenants, batch = Site.prepare(database_url, tmp_path), 20, 3
     with closing(site.open_store()) as store:
         fill(store, 3_000, batch=1, tenant=f"'t' || (n % {tenants})", run_at=START)

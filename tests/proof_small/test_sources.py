@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from proof.sources.scenes import advance_until_drained, outage, staged, stand_in_line, strike
@@ -12,14 +14,14 @@ pytestmark = pytest.mark.xdist_group("fleet")  # one fleet at a time: they are a
 
 
 @pytest.fixture(params=["sqlite", pytest.param("durable_postgres", marks=pytest.mark.postgres)])
-def site(request, tmp_path):
+def site(request, tmp_path: Path):
     """Each database in turn, with the durability settings on, where time goes by as it does."""
     return Site.prepare(request.getfixturevalue(f"{request.param}_url"), tmp_path, clock=False)
 
 
 @pytest.mark.crash
 @pytest.mark.proves("RL-03", "RL-04", "SC-03")
-def test_workers_that_are_killed_stay_within_rate_burst_and_permits(site):
+def test_workers_that_are_killed_stay_within_rate_burst_and_permits(site: Site):
     with staged(site, takes_seconds=0.1, slots=2, rate="20/s", burst=3, concurrency=3) as scene:
         left = strike(scene, jobs=40, workers=2, kills=1, every_seconds=0.5)
 
@@ -28,7 +30,7 @@ def test_workers_that_are_killed_stay_within_rate_burst_and_permits(site):
 
 
 @pytest.mark.proves("CB-03", "SC-03")
-def test_a_server_that_is_down_sees_one_probe_at_a_time_and_no_job_pays_for_it(site):
+def test_a_server_that_is_down_sees_one_probe_at_a_time_and_no_job_pays_for_it(site: Site):
     with staged(site, takes_seconds=0.1, rate="20/s", burst=3, breaker="3 failures / 1 s") as scene:
         seen = outage(scene, jobs=30, workers=2, openings=2, kind="status", code=500)
 
@@ -38,7 +40,7 @@ def test_a_server_that_is_down_sees_one_probe_at_a_time_and_no_job_pays_for_it(s
 
 
 @pytest.mark.proves("RL-05", "RL-06", "RT-07")
-def test_one_429_keeps_all_jobs_away_for_as_long_as_the_server_says(database_url, tmp_path):
+def test_one_429_keeps_all_jobs_away_for_as_long_as_the_server_says(database_url: str, tmp_path: Path):
     seen = []
     with staged(Site.prepare(database_url, tmp_path), poll="0.02 s", concurrency=2) as scene:
         scene.outside.break_down("rate_limit", times=1, skip=5, retry_after=30)
@@ -52,7 +54,7 @@ def test_one_429_keeps_all_jobs_away_for_as_long_as_the_server_says(database_url
 
 
 @pytest.mark.proves("RL-05")
-def test_no_job_of_a_long_line_is_claimed_more_than_twice(database_url, tmp_path):
+def test_no_job_of_a_long_line_is_claimed_more_than_twice(database_url: str, tmp_path: Path):
     with staged(Site.prepare(database_url, tmp_path), poll="0.02 s", rate="600/min") as scene:
         claims = stand_in_line(scene, scene.fetching.stand, jobs=120, workers=2)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from haulwright.clock import SECOND
@@ -56,9 +57,13 @@ def give_same_number_to(store: Store, worker: str) -> None:
     for table in ("haulwright_jobs", "haulwright_permits", "haulwright_source_permits", "haulwright_effects"):
         running = " where state = 'running'" if table == "haulwright_jobs" else ""
         update = f"update {table} set worker_id = '{worker}'{running}"  # noqa: S608 - our own
-        store.database.transact(lambda connection, sql=update: connection.execute(sql))
+        store.database.transact(partial(_execute, sql=update))
     probe = f"update haulwright_sources set probe_worker = '{worker}' where probe_worker is not null"  # noqa: S608 - our own
-    store.database.transact(lambda connection: connection.execute(probe))
+    store.database.transact(partial(_execute, sql=probe))
+
+
+def _execute(connection: Connection, sql: str) -> None:
+    connection.execute(sql)
 
 
 def fail(store: Store, lease: Lease) -> bool:

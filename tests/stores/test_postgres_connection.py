@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import threading
 from contextlib import closing
+from urllib.parse import quote, urlencode
 
 import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
 from haulwright.clock import SECOND, Clock, host_now
 from haulwright.engine.job import Unique
+from haulwright.engine.transitions import State
 from haulwright.errors import DatabaseUnavailable, DatabaseUnsuitable
 from haulwright.stores import migrations
 from haulwright.stores.connect import open_database
+from haulwright.stores.postgres.address import safe_url
 from haulwright.stores.routing import route
 from haulwright.stores.store import Store
 from tests.runtime.waiting import eventually
@@ -178,6 +182,33 @@ def test_an_unreachable_server_is_told_without_its_password(url):
 
     assert SECRET not in str(refusal.value)
     assert refusal.value.hint
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        (f"postgresql://root:{SECRET}@db1:5432/name", "postgresql://db1:5432/name"),
+        (
+            f"postgresql://root:{SECRET}@db1:1,db2:2/name?target_session_attrs=read-write",
+            "postgresql://db1:1,db2:2/name",
+        ),
+        (f"postgresql://root:{SECRET}@db1,db2:2/name", "postgresql://db1,db2:2/name"),
+        (f"postgresql://root:{SECRET}@/name?host=db1,db2&port=5", "postgresql://db1:5,db2:5/name"),
+    ],
+)
+def test_an_address_is_shown_with_each_server_and_without_its_password(url, shown):
+    assert safe_url(url) == shown
+
+
+def test_an_address_of_several_servers_leads_to_the_one_that_takes_writes(postgres_url, tmp_path):
+    parts = conninfo_to_dict(postgres_url)
+    several = parts | {"host": f"{tmp_path},{parts['host']}", "target_session_attrs": "read-write"}
+    address = f"postgresql:///?{urlencode(several, quote_via=quote)}"
+    with closing(Store(open_database(address))) as store:
+        migrations.migrate(store.database)
+        store.jobs.enqueue([job := new_job()])
+
+        assert store.listing.get(job.id).state is State.QUEUED
 
 
 @pytest.mark.parametrize(

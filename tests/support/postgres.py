@@ -155,7 +155,7 @@ class Server:
         program = self._binaries / "pg_basebackup"
         if not program.exists():
             raise PostgresUnavailable("these PostgreSQL binaries have no pg_basebackup")
-        standby = Server(self._binaries, _private_folder(self._account), self._account, durable=False, port=None)
+        standby = Server(self._binaries, private_folder(self._account), self._account, durable=False, port=None)
         try:
             standby._copy(["-h", str(self._folder), "-p", self._settings["port"], "-U", SUPERUSER], program)
             standby.launch()
@@ -243,7 +243,7 @@ def start(*, durable: bool = False, tcp: bool = False, binaries: Path | None = N
     binaries = binaries or machine_binaries(account) or wheel_binaries()
     if binaries is None:
         raise PostgresUnavailable("no PostgreSQL binaries on this machine, nor the test wheel's (make setup-dev)")
-    server = Server(binaries, _private_folder(account), account, durable=durable, port=_free_port() if tcp else None)
+    server = Server(binaries, private_folder(account), account, durable=durable, port=free_port() if tcp else None)
     try:
         server.initialise()
         server.launch()
@@ -253,7 +253,7 @@ def start(*, durable: bool = False, tcp: bool = False, binaries: Path | None = N
     return server
 
 
-def _private_folder(account: Account) -> Path:
+def private_folder(account: Account) -> Path:
     """Make a folder of the account's own, in a temporary folder that it can reach, short enough for a socket."""
     for base in dict.fromkeys((tempfile.gettempdir(), "/tmp")):  # noqa: S108 - mkdtemp makes it private
         folder = Path(tempfile.mkdtemp(prefix="haulwright-pg-", dir=base))
@@ -267,7 +267,7 @@ def _private_folder(account: Account) -> Path:
     raise PostgresUnavailable(f"no temporary folder with a short path that the server's account can reach ({base})")
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -25,10 +25,12 @@ def without_pooler(url: str) -> tuple[str, bool]:
 
 
 def safe_url(url: str) -> str:
-    """A database URL without its password or options, for people to read."""
+    """A database URL without its password or options, for people to read; of a cluster, each node with its port."""
     try:
-        event_fields = psycopg.conninfo.conninfo_to_dict(url)
+        parts = psycopg.conninfo.conninfo_to_dict(url)
     except psycopg.ProgrammingError:
         return "(hidden, for it may contain a password)"
-    host, port, name = event_fields.get("host", ""), event_fields.get("port", ""), event_fields.get("dbname", "")
-    return f"postgresql://{host}{f':{port}' if port else ''}/{name}"
+    hosts, ports = str(parts.get("host", "")).split(","), str(parts.get("port", "")).split(",")
+    ports = ports if len(ports) == len(hosts) else ports[:1] * len(hosts)  # one for all, as libpq takes it
+    servers = ",".join(f"{host}:{port}" if port else host for host, port in zip(hosts, ports, strict=True))
+    return f"postgresql://{servers}/{parts.get('dbname', '')}"
