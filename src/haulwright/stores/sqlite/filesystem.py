@@ -32,7 +32,7 @@ def require_suitable(path: Path) -> None:
 
 def make_private(path: Path) -> None:
     """Make a file that is not there yet, for its owner alone, for it holds what jobs are given; its logs follow."""
-    with suppress(FileExistsError):
+    with suppress(OSError):  # it is there already; or it cannot be made, and SQLite says so in its own words
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
 
 
