@@ -243,7 +243,7 @@ def start(*, durable: bool = False, tcp: bool = False, binaries: Path | None = N
     binaries = binaries or machine_binaries(account) or wheel_binaries()
     if binaries is None:
         raise PostgresUnavailable("no PostgreSQL binaries on this machine, nor the test wheel's (make setup-dev)")
-    server = Server(binaries, _private_folder(account), account, durable=durable, port=_free_port() if tcp else None)
+    server = Server(binaries, _private_folder(account), account, durable=durable, port=free_port() if tcp else None)
     try:
         server.initialise()
         server.launch()
@@ -267,7 +267,7 @@ def _private_folder(account: Account) -> Path:
     raise PostgresUnavailable(f"no temporary folder with a short path that the server's account can reach ({base})")
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
