@@ -50,6 +50,10 @@ class ReadOnlyServer:
         """Make new sessions writable. Those that are open stay as they are."""
         self._execute("alter database {} reset default_transaction_read_only")
 
+    def admit(self, *, newcomers: bool) -> None:
+        """Take new sessions, or none. Those that are open go on."""
+        self._execute(f"alter database {{}} allow_connections {newcomers}")
+
     def create(self) -> None:
         """Make it."""
         self._execute("create database {}")

@@ -7,7 +7,7 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -23,6 +23,7 @@ from haulwright.stores.pool import Pool
 from haulwright.stores.postgres.address import safe_url
 from haulwright.stores.postgres.error_kinds import NEVER_READ, first_line, is_refusal, kind_of_error, unavailable
 from haulwright.stores.postgres.listener import PostgresListener, SilentListener
+from haulwright.stores.postgres.pooler import is_direct, shares_sessions, unannounced_pooler
 from haulwright.stores.process_state import ProcessState
 
 T = TypeVar("T")
@@ -163,6 +164,8 @@ class PostgresDatabase:
         self.throttle = self.process.throttle
         self._behind_pooler = behind_pooler
         """Another connection of the server may serve each transaction: nothing may be left behind on one."""
+        self._keeps_sessions = False
+        """A pooler is there, and was seen to leave each of our connections its own of the server."""
         self._pool = Pool(self._connect, size=pool_size)
         self._rung = float("-inf")
         """When the bell of this process last told of an enqueue, on the monotonic clock."""
@@ -241,25 +244,39 @@ class PostgresDatabase:
         """Close the idle connections."""
         self._pool.close()
 
-    def _connect(self) -> PostgresConnection:
+    def _open(self) -> psycopg.Connection[Row]:
         options = _understood(self.url)
         ours = {name: value for name, value in _KEEPALIVE.items() if name not in options}
         try:
-            raw = psycopg.connect(self.url, autocommit=True, **ours)  # type: ignore[arg-type] # libpq takes any option
+            return psycopg.connect(self.url, autocommit=True, **ours)  # type: ignore[arg-type] # libpq takes any option
         except psycopg.OperationalError as error:
             message = f"PostgreSQL at {safe_url(self.url)} cannot be reached: {first_line(error)}"
             raise DatabaseUnavailable(message, hint="Is it running, and are host, port and password right?") from error
+
+    def _connect(self) -> PostgresConnection:
+        raw = self._open()
         try:
             _require_version(raw.info.server_version)
             raw.adapters.register_loader("uuid", TextLoader)
             if self._behind_pooler:
                 raw.prepare_threshold = None
             else:
-                raw.execute(_settings(for_transaction=False))
+                self._set_up(raw)
         except BaseException:
             raw.close()
             raise
         return PostgresConnection(raw)
+
+    def _set_up(self, raw: psycopg.Connection[Row]) -> None:
+        """Set what our work needs for the session, if there is one: what a pooler gives to others is left alone."""
+        settings = _settings(for_transaction=False)
+        if not is_direct(raw, settings):
+            if not self._keeps_sessions:
+                with closing(self._open()) as other:
+                    if shares_sessions(raw, other):
+                        raise unannounced_pooler(self.url)
+                self._keeps_sessions = True
+            raw.execute(settings.encode())
 
 
 def _wait_for_another_try(attempt: int, error: psycopg.Error) -> None:

@@ -33,8 +33,11 @@ TOO_LARGE = frozenset({"53200", "57014"})
 """What fewer rows at once may escape."""
 NEVER_READ = frozenset({"57P05"})
 """The session was ended while it was idle: what we sent then was read by nobody."""
+_POOLER = "Where a transaction pooler stands before the server, add pooler=transaction to the database URL."
 _HINTS = {
     "25006": "It takes no writes: a standby, a fail-over under way, or default_transaction_read_only.",
+    "26000": _POOLER,
+    "42P05": _POOLER,
     "53100": "Free some space on the server; work goes on by itself afterwards.",
     "53300": "Raise max_connections of the server, or lower the concurrency of the workers.",
     "57014": "The statement_timeout of the server or the role is shorter than our work takes.",
