@@ -38,6 +38,7 @@ SHOWING = (
 OTHERS = (
     "job why {dead}", "dead requeue {dead} --dry-run", "event list --job {dead}", "settings", "db status", "db verify",
     "source list", "brief list --briefs", "brief show", "brief show --format json", "brief runs",
+    "brief show --format html", "brief show --format atom",
     "price source", "price export {intake} --format json", "sync list --jobs --tenant default", "sync stats",
     "brand status {brand}", "doc search evil", "worker -A {shop} --dry-run",
 )  # fmt: skip

@@ -8,14 +8,14 @@ from typing import Any, Final
 from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
-from haulwright.apps.brief.page import as_html
-from haulwright.visible import visible_json
+from haulwright.apps.brief.page import as_html, web_address
+from haulwright.visible import visible_json, without_controls
 
 _MARKS: Final = re.compile(r"([\\`*_{}\[\]>#|!~])")
 _ENTITY: Final = re.compile(r"&(?=#?\w+;)")
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_NOT_IN_LINKS: Final = re.compile(r"[<>\\\s]")
-_WEB: Final = ("http://", "https://")
+_NOT_IN_LINKS: Final = re.compile(r"[<>\\]")
+_START_OF_BLOCK: Final = re.compile(r"^([-+=]|\d{1,9}(?=[.)]))")
 
 
 def as_json(document: dict[str, Any]) -> str:
@@ -63,10 +63,10 @@ FORMATS: Final[dict[str, tuple[Callable[[dict[str, Any]], str], str]]] = {
 
 def _entry(document: dict[str, Any], event: dict[str, Any]) -> str:
     sentences = " ".join(sentence["text"] for sentence in event["summary"]) or event["headline"]
-    link = event["link"] if (event["link"] or "").startswith(_WEB) else None
+    link = web_address(event["link"])
     linked = f"<link href={quoteattr(_clean(link))}/>" if link else ""
     return (
-        f"<entry><id>urn:haulwright:brief:{document['day']}:{_xml(quote(event['id']))}</id>"
+        f"<entry><id>urn:haulwright:brief:{document['day']}:{_xml(quote(_clean(event['id'])))}</id>"
         f"<title>{_xml(event['headline'])}</title>{linked}<updated>{document['published_at']}</updated>"
         f"<summary>{_xml(sentences)}</summary></entry>\n"
     )
@@ -74,14 +74,22 @@ def _entry(document: dict[str, Any], event: dict[str, Any]) -> str:
 
 def _plain(text: str) -> str:
     """A text in one line in which nothing is markup, of Markdown or of HTML."""
-    return _MARKS.sub(r"\\\1", _ENTITY.sub("&amp;", " ".join(text.split()))).replace("<", "&lt;")
+    line = _ENTITY.sub("&amp;", " ".join(without_controls(text).split()))
+    return _START_OF_BLOCK.sub(_escape_start, _MARKS.sub(r"\\\1", line)).replace("<", "&lt;")
+
+
+def _escape_start(start: re.Match[str]) -> str:
+    r"""What would begin a list or underline a heading, as text: `\-`, and `1\.` for a number."""
+    return f"{start[0]}\\" if start[0].isdecimal() else f"\\{start[0]}"
 
 
 def _markdown_link(text: str, address: str | None) -> str:
     """A text that leads somewhere, if that is an address of the web."""
-    if not (address or "").startswith(_WEB):
+    link = web_address(address)
+    if link is None:
         return _plain(text)
-    return f"[{_plain(text)}](<{_NOT_IN_LINKS.sub('', address or '')}>)"
+    target = _NOT_IN_LINKS.sub(lambda one: quote(one[0]), _ENTITY.sub("&amp;", link))
+    return f"[{_plain(text)}](<{target}>)"
 
 
 def _xml(text: str) -> str:
@@ -90,4 +98,4 @@ def _xml(text: str) -> str:
 
 def _clean(text: str) -> str:
     """Without the characters that XML does not allow."""
-    return _NOT_XML.sub("", text)
+    return _NOT_XML.sub("", without_controls(text))

@@ -8,12 +8,14 @@ from importlib.resources import files
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from haulwright.visible import without_controls
+
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
 def as_html(document: dict[str, Any]) -> str:
     """The page of a brief. Whatever comes from a feed is text on it."""
-    title = escape(document["title"])
+    title = _text(document["title"])
     events = "\n".join(map(_event, document["events"])) or '<li class="quiet">Nothing happened.</li>'
     return f"""<!doctype html>
 <html lang="en">
@@ -29,21 +31,33 @@ def as_html(document: dict[str, Any]) -> str:
 <body>
 <header>
 <h1>{title}</h1>
-<p class="quiet">{escape(_line(document))}</p>
+<p class="quiet">{_text(_line(document))}</p>
 </header>
 <main>
 <ol class="events">
 {events}
 </ol>
 </main>
-<footer>{escape(_ending(document))}</footer>
+<footer>{_text(_ending(document))}</footer>
 </body>
 </html>
 """
 
 
+def web_address(address: str | None) -> str | None:
+    """The address, if a reader can follow it: http or https, with a host, and nothing that cannot be seen."""
+    if not address or " " in address or not address.isprintable():
+        return None
+    try:
+        parts = urlsplit(address)
+        _ = parts.port  # refused where it is no number
+    except ValueError:
+        return None
+    return address if parts.scheme in {"http", "https"} and parts.hostname else None
+
+
 def _event(event: dict[str, Any]) -> str:
-    sentences = " ".join(escape(sentence["text"]) for sentence in event["summary"])
+    sentences = " ".join(_text(sentence["text"]) for sentence in event["summary"])
     paragraph = f"<p>{sentences}</p>\n" if sentences else ""
     reports = "\n".join(map(_report, event["reports"]))
     more = event["reports_not_named"]
@@ -53,29 +67,32 @@ def _event(event: dict[str, Any]) -> str:
 <div class="rank" aria-hidden="true">{event["rank"]}</div>
 <article>
 <h2>{_link(event["headline"], event["link"])}</h2>
-{paragraph}<p class="quiet">{escape(", ".join(event["sources"]))}</p>
+{paragraph}<p class="quiet">{_text(", ".join(event["sources"]))}</p>
 <details><summary>{count} {"report" if count == 1 else "reports"}, and why it is here</summary>
 <ul class="reports">
 {reports}{more_item}
 </ul>
-<p>{escape(event["why"])}</p>
+<p>{_text(event["why"])}</p>
 </details>
 </article>
 </li>"""
 
 
 def _report(report: dict[str, Any]) -> str:
-    when = escape(report["published_at"])
-    shown = escape(report["published_at"][:16].replace("T", " "))
-    byline = f'{escape(report["source"])}, <time datetime="{when}">{shown}</time>'
+    when = _text(report["published_at"])
+    shown = _text(report["published_at"][:16].replace("T", " "))
+    byline = f'{_text(report["source"])}, <time datetime="{when}">{shown}</time>'
     return f"<li>{_link(report['title'], report['link'])} <span>{byline}</span></li>"
 
 
 def _link(text: str, address: str | None) -> str:
     """A text that leads somewhere, if that is an address of the web."""
-    if address is None or urlsplit(address).scheme not in {"http", "https"}:
-        return escape(text)
-    return f'<a href="{escape(address)}" rel="noopener noreferrer">{escape(text)}</a>'
+    link = web_address(address)
+    return _text(text) if link is None else f'<a href="{_text(link)}" rel="noopener noreferrer">{_text(text)}</a>'
+
+
+def _text(text: str) -> str:
+    return escape(without_controls(text))
 
 
 def _line(document: dict[str, Any]) -> str:

@@ -7,6 +7,7 @@ import re
 from typing import Any, Final
 
 from haulwright.errors import Permanent
+from haulwright.sources.feeds.controls import without_control_characters
 from haulwright.sources.feeds.feed import NO_TEXT, EntryDraft, FeedDraft, FeedLimits, Text
 from haulwright.sources.tools.urls import absolute_url
 
@@ -54,7 +55,7 @@ def _entry(item: dict[str, Any], base: str | None) -> EntryDraft:
         author=_author(item),
         published=_string(item, "date_published"),
         updated=_string(item, "date_modified"),
-        tags=tuple(dict.fromkeys(tag.strip() for tag in _list(item, "tags") if isinstance(tag, str) and tag.strip())),
+        tags=_tags(item),
         language=_string(item, "language"),
     )
 
@@ -64,7 +65,13 @@ def _string(mapping: dict[str, Any], key: str) -> str | None:
     value = mapping.get(key)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
-    return value.strip() or None if isinstance(value, str) else None
+    return without_control_characters(value).strip() or None if isinstance(value, str) else None
+
+
+def _tags(item: dict[str, Any]) -> tuple[str, ...]:
+    """Return the tags, each once."""
+    names = (without_control_characters(tag).strip() for tag in _list(item, "tags") if isinstance(tag, str))
+    return tuple(dict.fromkeys(name for name in names if name))
 
 
 def _list(mapping: dict[str, Any], key: str) -> list[Any]:

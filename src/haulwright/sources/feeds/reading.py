@@ -8,6 +8,7 @@ from html import escape
 from typing import Final
 
 from haulwright.errors import InvalidValue
+from haulwright.sources.feeds.controls import without_control_characters
 from haulwright.sources.feeds.feed import Entry, EntryDraft, Feed, FeedDraft, FeedLimits, Text
 from haulwright.sources.feeds.guard import check_size, check_xml, refuse_as_no_feed
 from haulwright.sources.feeds.identity import content_hash, entry_key, guid_alt, shared_guids
@@ -148,8 +149,11 @@ class _FeedReader:
         """Return a text as safe HTML and as plain text."""
         value = self.shortened(text.value)
         if text.is_html:
-            return clean(value, text.base or base)
-        return escape(value.strip(), quote=False), " ".join(value.split())
+            html, plain = clean(value, text.base or base)
+        else:
+            html, plain = escape(value.strip(), quote=False), " ".join(value.split())
+        # Last, since a reference such as &#27; becomes a control only when it is read.
+        return without_control_characters(html), without_control_characters(plain)
 
     def words(self, text: Text) -> str:
         """Return a title as plain text."""

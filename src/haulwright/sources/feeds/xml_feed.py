@@ -12,6 +12,7 @@ with needs_extra("http", "Reading a feed"):
     import feedparser  # type: ignore[import-untyped]  # it ships none
 
 from haulwright.errors import Permanent
+from haulwright.sources.feeds.controls import without_control_characters
 from haulwright.sources.feeds.feed import NO_TEXT, EntryDraft, FeedDraft, Text
 from haulwright.sources.feeds.guard import Document
 from haulwright.sources.tools.urls import absolute_url
@@ -83,7 +84,7 @@ def _entry(entry: dict[str, Any], base: str | None, *, is_atom: bool) -> EntryDr
 def _raw(mapping: dict[str, Any], key: str) -> str | None:
     """Return a text that stands there under exactly this name: feedparser's own lookup answers with relatives."""
     value = dict.get(mapping, key)
-    return value.strip() or None if isinstance(value, str) else None
+    return without_control_characters(value).strip() or None if isinstance(value, str) else None
 
 
 def _link(entry: dict[str, Any]) -> str | None:
@@ -118,8 +119,8 @@ def _is_text(detail: dict[str, Any]) -> bool:
 
 def _terms(tags: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
     """Return the names of the tags, each once."""
-    names = (tag.get("label") or tag.get("term") for tag in tags)
-    return tuple(dict.fromkeys(name.strip() for name in names if name and name.strip()))
+    names = (without_control_characters(tag.get("label") or tag.get("term") or "").strip() for tag in tags)
+    return tuple(dict.fromkeys(name for name in names if name))
 
 
 def _ttl_seconds(feed: dict[str, Any]) -> int | None:
