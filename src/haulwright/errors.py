@@ -13,6 +13,7 @@ An error says what happened, why, and what to do next; its facts are fields, so 
       Conflict                 the request meets the state of something else
         DuplicateMismatch      the same unique key with other arguments
         SlotTaken              the slot of a schedule already has its job
+        SlotForgotten          what became of a slot is not recorded any more
         AlreadyRequeued        a dead letter is requeued only once
         IllegalTransition      not in the transition table
         IllegalStage           not in the stage machine
@@ -144,6 +145,20 @@ class SlotTaken(Conflict):
         self.slot = slot
         self.disposition = disposition
         self.job_id = job_id
+
+
+class SlotForgotten(Conflict):
+    """The record of a slot was pruned by retention: it may have had its job, so it is not opened again."""
+
+    def __init__(self, schedule: str, slot: str, until: str, task: str) -> None:
+        super().__init__(
+            f"Whether the slot {slot} of schedule {schedule!r} had its job is not known any more: "
+            f"its slots up to {until} were pruned.",
+            hint=f"Begin after {until}. What is missing before it is enqueued by hand: haulwright run {task}",
+        )
+        self.schedule = schedule
+        self.slot = slot
+        self.until = until
 
 
 class AlreadyRequeued(Conflict):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from haulwright import Haulwright, events
-from haulwright.errors import Forbidden, InvalidValue, NotFound, SlotTaken
+from haulwright.errors import Forbidden, InvalidValue, NotFound, SlotForgotten, SlotTaken
 from tests.operations.fleet import ACME, ADMIN, SUPPORT, app
 from tests.stores.scenes import HOUR, START
 
@@ -204,3 +204,18 @@ def test_the_events_of_what_support_does_say_who_did_it_and_why():
     acts = (events.SLOT_OPENED, events.SCHEDULE_PAUSED, events.SCHEDULE_RESUMED)
     recorded = [event for name in acts for event in app.store.events.latest(name=name)]
     assert [(event.actor, event.data["reason"]) for event in recorded] == [("support:ann", "ticket 7")] * 4
+
+
+def test_a_backfill_over_pruned_slots_is_refused_before_anything_is_opened(bench):
+    """Its first batch would have been all right: nothing of it was ever opened."""
+    schedules = app.operations(ADMIN).schedules
+    schedules.trigger("acme-hourly", START - HOUR)
+    bench.drain()
+    bench.advance("200 d")
+    app.store.schedules.prune(180 * 86400)
+
+    for ask in (schedules.backfill_preview, schedules.backfill):
+        with pytest.raises(SlotForgotten, match="haulwright run"):
+            ask("acme-hourly", START - 500 * HOUR, START - HOUR)
+
+    assert schedules.slots("acme-hourly").rows == []

@@ -120,16 +120,32 @@ def test_after_a_requeue_the_keys_name_the_successor(store, worker, words):
     assert (again.id, again.created) == (successor.id, False)
 
 
-def test_a_key_that_passed_to_somebody_else_stays_with_them(store, clock, worker):
-    """The period of the dead letter's key is over, and another job took it."""
+@pytest.mark.parametrize("ended", [False, True])
+def test_a_dead_letter_is_not_requeued_beside_the_job_that_took_its_key_for_a_time(store, clock, worker, ended):
+    """A plain enqueue is answered with that job, waiting or ended; a requeue is refused naming it."""
     unique = Unique("k", "period", 60 * SECOND)
     dead = bury(store, worker, unique=unique)
     clock.advance(61)
     (holder,) = store.jobs.enqueue([new_job(unique=unique)])
+    if ended:
+        settle(store, claim_one(store, worker))
 
-    requeue(store, dead)
+    with pytest.raises(Conflict, match=holder.id):
+        requeue(store, dead)
 
     assert store.jobs.enqueue([new_job(unique=unique)])[0].id == holder.id
+    assert store.listing.get(dead).requeued_to is None
+    clock.advance(61)
+    assert requeue(store, dead).created
+
+
+def test_a_dead_letter_that_holds_its_key_for_ever_is_requeued_with_it(store, worker):
+    unique = Unique("k", "forever")
+    dead = bury(store, worker, unique=unique)
+
+    successor = requeue(store, dead)
+
+    assert store.jobs.enqueue([new_job(unique=unique)])[0].id == successor.id
 
 
 @pytest.mark.proves("JOB-17")

@@ -6,7 +6,7 @@ import pytest
 
 from haulwright.engine.schedule import ScheduleSpec
 from haulwright.engine.transitions import State
-from haulwright.errors import SlotTaken
+from haulwright.errors import SlotForgotten, SlotTaken
 from tests.stores.scenes import HOUR, MINUTE, START, claim, claim_one, count, new_job, race, settle
 from tests.stores.test_schedules import TEMPLATE, dispositions, every
 
@@ -150,3 +150,72 @@ def test_a_manual_run_belongs_to_the_tenant_of_its_schedule(store):
     job = store.schedules.trigger("tick", NOON, tenant="acme", actor="alice")
 
     assert store.listing.get(job).tenant == "acme"
+
+
+@pytest.fixture
+def pruned(store, clock, worker):
+    """Of the first ten slots, each with its job, the records of the first six are gone; two before them never were."""
+    for _ in range(10):
+        clock.advance(3600)
+        store.schedules.open_due("hourly")
+        settle(store, claim_one(store, worker))
+    assert store.schedules.prune(4 * 3600 - 1) == 6
+
+
+def backfill(store, first, last):
+    return store.schedules.backfill("hourly", START + first * HOUR, START + last * HOUR, tenant=None, actor="alice")
+
+
+@pytest.mark.usefixtures("pruned")
+@pytest.mark.parametrize(("first", "last"), [(1, 10), (6, 6), (6, 9), (-2, 1)])
+def test_a_slot_whose_record_was_pruned_is_not_filled_again(store, first, last):
+    """Nobody knows any more that it had its job."""
+    with pytest.raises(SlotForgotten, match="2024-01-01T06:00:00Z") as refusal:
+        backfill(store, first, last)
+
+    assert refusal.value.until == "2024-01-01T06:00:00Z"
+    assert count(store, "haulwright_jobs") == 0
+
+
+@pytest.mark.usefixtures("pruned")
+def test_slots_outside_of_what_was_pruned_are_filled(store):
+    """Before the first that was ever opened nothing can have been forgotten."""
+    assert len(backfill(store, -2, 0)) == 3
+    assert backfill(store, 7, 10) == []
+
+
+@pytest.mark.usefixtures("pruned")
+def test_a_slot_whose_record_was_pruned_is_not_triggered(store):
+    with pytest.raises(SlotForgotten):
+        trigger(store, START + 3 * HOUR)
+
+    assert trigger(store, START - HOUR)
+    with pytest.raises(SlotTaken):
+        trigger(store, START + 9 * HOUR)
+
+
+@pytest.mark.usefixtures("pruned")
+def test_what_was_pruned_is_remembered_over_a_new_declaration_and_further_pruning(store, clock):
+    store.schedules.declare(ScheduleSpec.declare("hourly", "30 * * * *", "work"), TEMPLATE)
+    store.schedules.declare(ScheduleSpec.declare("hourly", "0 * * * *", "work"), TEMPLATE)
+    clock.advance(3600)
+    assert store.schedules.prune(4 * 3600 - 1) == 1
+
+    row = store.schedules.get("hourly")
+
+    assert (row.pruned_from, row.pruned_until) == (START + HOUR, START + 7 * HOUR)
+
+
+def test_a_pruning_and_a_backfill_at_once_leave_one_job_a_slot(store, open_store, clock, worker):
+    """Whichever comes first, the slot is taken or forgotten, and never filled a second time."""
+    other = open_store()
+    for _ in range(20):
+        clock.advance(3600)
+        slot = store.now()
+        store.schedules.open_due("hourly")
+        settle(store, claim_one(store, worker))
+        hour = (slot - START) // HOUR
+        answers = race(lambda: other.schedules.prune(-1), lambda hour=hour: backfill(store, hour, hour))
+
+        assert answers[1] == [] or isinstance(answers[1], SlotForgotten)
+        assert count(store, "haulwright_jobs") == 0

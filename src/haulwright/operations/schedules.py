@@ -163,12 +163,15 @@ class ScheduleOperations(Noun):
 
     def _batches(self, name: str, first: Instant, last: Instant, limit: int) -> list[list[Instant]]:
         """The slots of a range, a transaction's worth at a time."""
-        spec = _readable(self.get(name)).spec
+        schedule = _readable(self.get(name))
+        spec = schedule.spec
         if first > last:
             raise InvalidValue("the range", f"{iso(first)} to {iso(last)}", "begins after its end")
         if last > self._store.now():
             hint = "Future slots are opened by the clock."
             raise InvalidValue("the end of the range", iso(last), "is in the future", hint=hint)
+        if schedule.row is not None:
+            self._store.schedules.require_kept(name, first, last, tenant=self._tenant)
         batches: list[list[Instant]] = []
         after = first - 1
         while batch := slots_between(spec, after, last, BATCH):

@@ -322,6 +322,7 @@ class Jobs:
         require(job_id, letter.state, "requeue")
         if letter.requeued_to is not None:
             raise AlreadyRequeued(job_id, letter.requeued_to)
+        self._require_own_key(connection, letter)
         successor = letter.successor(how)
         self._enqueue_successor(connection, letter, successor)
         mark = {"id": job_id, "successor": successor["id"], "now": self._db.clock.now()}
@@ -345,6 +346,16 @@ class Jobs:
             name = twin[0] if twin else "another job"
             message = f"Job {letter.id} cannot be requeued while {name} is active under the same unique key."
             raise Conflict(message, hint="Wait for it to finish, or cancel it.")
+
+    def _require_own_key(self, connection: Connection, letter: DeadLetter) -> None:
+        """Refuse a second job beside the one that a unique key stands for, be that one waiting or finished."""
+        if letter.unique_scope not in {"forever", "period"}:
+            return
+        params = {"tenant": letter.tenant, "task": letter.task, "key": letter.unique_key, "now": self._db.clock.now()}
+        holder = first(connection.run(self._book["unique_holder"], params))
+        if holder is not None and holder[0] != letter.id:
+            message = f"Job {letter.id} cannot be requeued while job {holder[0]} holds the same unique key."
+            raise Conflict(message, hint=f"See it with: haulwright job show {holder[0]}")
 
     def _refuse_finished(self, connection: Connection, job_id: str, tenant: str | None, verb: str) -> None:
         row = first(connection.run(self._book["dead_letter"], {"id": job_id, "tenant": tenant}))

@@ -26,8 +26,15 @@ class ScheduleRow:
     opened_until: Instant
     """Every slot up to here has its disposition."""
     next_at: Instant | None
+    pruned_from: Instant | None
+    pruned_until: Instant | None
+    """The range in which records of slots were pruned: an absent one may have had its job."""
     unreadable: str | None = None
     """What of its row this version cannot read: then only its columns are known, and none of its slots is opened."""
+
+    def may_have_forgotten(self, slot: Instant) -> bool:
+        """Whether the record of a slot may have been pruned."""
+        return self.pruned_from is not None and self.pruned_from <= slot <= (self.pruned_until or slot)
 
     def require_readable(self) -> ScheduleRow:
         """The same, or UnreadableRow."""

@@ -19,7 +19,7 @@ from haulwright.stores.events import Events
 from haulwright.stores.jobs import Jobs
 from haulwright.stores.paging import PAGE_LIMIT, Page, check_page, every_row, page_of
 from haulwright.stores.schedule_rows import ScheduleRow, columns_of, schedule_of
-from haulwright.stores.slots import Opened, Slot, Slots, utc_text
+from haulwright.stores.slots import Opened, Slot, Slots, slot_forgotten, utc_text
 
 T = TypeVar("T")
 
@@ -100,10 +100,13 @@ class Schedules:
         def work(connection: Connection) -> str:
             schedule = self._held(connection, name, tenant).require_readable()
             slot = self._clock.now_on(connection) if scheduled_for is None else scheduled_for
+            recorded = {"schedule": name, "scheduled_for": slot}
+            if schedule.may_have_forgotten(slot) and not connection.run(self._book["slot"], recorded):
+                raise slot_forgotten(schedule, slot)
             opening = Opening(slot, Disposition.MANUAL)
             job = self._slots.open(connection, schedule, opening, actor, run_at=None, reason=reason)
             if job is None:
-                disposition, job_id = connection.run(self._book["slot"], {"schedule": name, "scheduled_for": slot})[0]
+                disposition, job_id = connection.run(self._book["slot"], recorded)[0]
                 raise SlotTaken(name, utc_text(slot), disposition, job_id)
             return job
 
@@ -119,12 +122,18 @@ class Schedules:
             now = self._clock.now_on(connection)
             return self._slots.fill(connection, schedule, (after, last_us), now, actor, reason=reason)
 
+        self.require_kept(name, first_us, last_us, tenant=tenant)
         done: list[Slot] = []
         after: Instant | None = first_us - 1
         while after is not None:
             opened, after = self._db.transact(partial(work, after=after))
             done += opened
         return done
+
+    def require_kept(self, name: str, first_us: Instant, last_us: Instant, *, tenant: str | None) -> None:
+        """Refuse a range with slots that may have had their job, which nobody knows any more. Nothing is opened."""
+        schedule = self.get(name, tenant).require_readable()
+        self._db.read(lambda connection: self._slots.require_kept(connection, schedule, first_us, last_us))
 
     def pause(self, name: str, *, tenant: str | None, actor: str, reason: str = "") -> bool:
         """Stop firing: due slots are recorded as skipped. False where it was paused already."""

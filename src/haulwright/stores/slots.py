@@ -11,7 +11,7 @@ from haulwright.clock import Instant
 from haulwright.engine.ids import new_id
 from haulwright.engine.job import Enqueued, NewJob
 from haulwright.engine.schedule import Disposition, Opening, newest_slot, next_slot, plan, slots_between
-from haulwright.errors import DuplicateMismatch
+from haulwright.errors import DuplicateMismatch, SlotForgotten
 from haulwright.events import Event, given_reason
 from haulwright.stores.books import book
 from haulwright.stores.connection import Connection, Database
@@ -127,6 +127,8 @@ class Slots:
         """Open past slots that have no disposition, each with its job, and say where to go on, if anywhere."""
         after, last = span
         slots = slots_between(schedule.spec, after, min(last, now), BATCH)
+        if slots:
+            self.require_kept(connection, schedule, slots[0], slots[-1])
         opened: list[Slot] = []
         for slot in slots:
             opening = Opening(slot, Disposition.BACKFILLED)
@@ -135,6 +137,18 @@ class Slots:
                 row = (schedule.spec.name, slot, str(opening.disposition), job, None, schedule.revision, actor)
                 opened.append(Slot(*row, opened_at=now))
         return opened, slots[-1] if len(slots) == BATCH else None
+
+    def require_kept(self, connection: Connection, schedule: ScheduleRow, first_us: Instant, last_us: Instant) -> None:
+        """Refuse a range with a slot that has no record because it was pruned: it may have had its job."""
+        if schedule.pruned_from is None or schedule.pruned_until is None:
+            return
+        after, until = max(first_us, schedule.pruned_from) - 1, min(last_us, schedule.pruned_until)
+        while batch := slots_between(schedule.spec, after, until, BATCH):
+            taken = self._taken(connection, schedule.spec.name, after, batch[-1])
+            for slot in batch:
+                if slot not in taken:
+                    raise slot_forgotten(schedule, slot)
+            after = batch[-1]
 
     def _enqueue(self, connection: Connection, job: NewJob) -> Enqueued:
         """A job that holds the unique key stands for the slot's, whatever its arguments are."""
@@ -151,6 +165,13 @@ class Slots:
     def _taken(self, connection: Connection, name: str, after: Instant, until: Instant) -> set[Instant]:
         params = {"schedule": name, "after": after, "until": until}
         return {slot for (slot,) in connection.run(self._book["taken"], params)}
+
+
+def slot_forgotten(schedule: ScheduleRow, slot: Instant) -> SlotForgotten:
+    """The refusal of a slot whose record may have been pruned."""
+    return SlotForgotten(
+        schedule.spec.name, utc_text(slot), utc_text(schedule.pruned_until or slot), schedule.spec.task
+    )
 
 
 def utc_text(instant: Instant) -> str:

@@ -109,6 +109,12 @@ returning job_id;
 select job_id, args_digest from haulwright_keys
 where tenant = :tenant and kind = :kind and task = :task and key = :key;
 
+-- name: unique_holder
+-- The job that a unique key stands for which outlives its job, while its time is not over.
+select job_id from haulwright_keys
+where tenant = :tenant and kind = 'unique' and task = :task and key = :key
+  and (expires_at is null or expires_at > haulwright_now(:now::bigint));
+
 -- name: drop_keys
 -- The keys that an enqueue took for a job that it did not make.
 delete from haulwright_keys

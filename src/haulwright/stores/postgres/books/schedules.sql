@@ -19,18 +19,18 @@ returning revision;
 
 -- name: get
 select name, tenant, task, cron, tz, coalesce_slots, misfire_grace_us, overlap, max_runtime_us, template, revision,
-       paused_at, paused_by, opened_until, next_at
+       paused_at, paused_by, opened_until, next_at, pruned_from, pruned_until
 from haulwright_schedules where name = :name and (:tenant::text is null or tenant = :tenant);
 
 -- name: hold
 -- The same, held for the rest of the transaction.
 select name, tenant, task, cron, tz, coalesce_slots, misfire_grace_us, overlap, max_runtime_us, template, revision,
-       paused_at, paused_by, opened_until, next_at
+       paused_at, paused_by, opened_until, next_at, pruned_from, pruned_until
 from haulwright_schedules where name = :name and (:tenant::text is null or tenant = :tenant) for update;
 
 -- name: list
 select name, tenant, task, cron, tz, coalesce_slots, misfire_grace_us, overlap, max_runtime_us, template, revision,
-       paused_at, paused_by, opened_until, next_at
+       paused_at, paused_by, opened_until, next_at, pruned_from, pruned_until
 from haulwright_schedules
 where (:tenant::text is null or tenant = :tenant) and (:after::text is null or name collate "C" > :after)
 order by name collate "C" limit :limit;
@@ -91,11 +91,20 @@ where name = :name and paused_at is not null
 returning name;
 
 -- name: prune
--- Slots up to the schedule's mark are never opened again; a later one would be, and make a second job.
-delete from haulwright_slots where (schedule, scheduled_for) in (
-    select s.schedule, s.scheduled_for from haulwright_slots s
-    where s.opened_at < haulwright_now(:now::bigint) - :age_us::bigint
+-- Slots up to the schedule's mark are never opened again; a later one would be, and make a second job. The schedule is held
+-- and remembers the range: whoever fills past slots holds it too.
+with aged as materialized (
+    select s.schedule, s.scheduled_for from haulwright_slots s join haulwright_schedules d on d.name = s.schedule
+    where s.opened_at < haulwright_now(:now::bigint) - :age_us::bigint and s.scheduled_for <= d.opened_until
       and not exists (select 1 from haulwright_jobs j where j.id = s.job_id)
-      and s.scheduled_for <= (select d.opened_until from haulwright_schedules d where d.name = s.schedule)
-    order by s.opened_at limit :limit)
-returning schedule;
+    order by s.opened_at limit :limit for update of d skip locked
+), gone as (
+    delete from haulwright_slots s using aged where s.schedule = aged.schedule and s.scheduled_for = aged.scheduled_for
+    returning s.schedule, s.scheduled_for
+), marked as (
+    update haulwright_schedules d
+    set pruned_from = least(d.pruned_from, range.first), pruned_until = greatest(d.pruned_until, range.last)
+    from (select schedule, min(scheduled_for) as first, max(scheduled_for) as last from gone group by schedule) range
+    where d.name = range.schedule
+)
+select schedule from gone;

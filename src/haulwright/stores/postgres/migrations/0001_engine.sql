@@ -202,6 +202,8 @@ create table haulwright_schedules (
     paused_by        text,
     opened_until     bigint  not null,          -- every slot up to here has its disposition
     next_at          bigint,                   -- the first slot that has none yet
+    pruned_from      bigint,                   -- the slots of this range whose record retention removed: nobody knows
+    pruned_until     bigint,                   -- any more which of them made a job
     created_at       bigint  not null,
     updated_at       bigint  not null
 );

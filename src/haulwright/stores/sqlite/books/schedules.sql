@@ -19,18 +19,18 @@ returning revision;
 
 -- name: get
 select name, tenant, task, cron, tz, coalesce_slots, misfire_grace_us, overlap, max_runtime_us, template, revision,
-       paused_at, paused_by, opened_until, next_at
+       paused_at, paused_by, opened_until, next_at, pruned_from, pruned_until
 from haulwright_schedules where name = :name and (:tenant is null or tenant = :tenant);
 
 -- name: hold
 -- The same; an immediate transaction holds everything.
 select name, tenant, task, cron, tz, coalesce_slots, misfire_grace_us, overlap, max_runtime_us, template, revision,
-       paused_at, paused_by, opened_until, next_at
+       paused_at, paused_by, opened_until, next_at, pruned_from, pruned_until
 from haulwright_schedules where name = :name and (:tenant is null or tenant = :tenant);
 
 -- name: list
 select name, tenant, task, cron, tz, coalesce_slots, misfire_grace_us, overlap, max_runtime_us, template, revision,
-       paused_at, paused_by, opened_until, next_at
+       paused_at, paused_by, opened_until, next_at, pruned_from, pruned_until
 from haulwright_schedules
 where (:tenant is null or tenant = :tenant) and (:after is null or name > :after)
 order by name limit :limit;
@@ -90,11 +90,20 @@ where name = :name and paused_at is not null
 returning name;
 
 -- name: prune
--- Slots up to the schedule's mark are never opened again; a later one would be, and make a second job.
-delete from haulwright_slots where (schedule, scheduled_for) in (
-    select s.schedule, s.scheduled_for from haulwright_slots s
-    where s.opened_at < :now - :age_us
+-- Slots up to the schedule's mark are never opened again; a later one would be, and make a second job. The schedule
+-- remembers the range.
+update haulwright_schedules
+set pruned_from = min(coalesce(pruned_from, range.first), range.first),
+    pruned_until = max(coalesce(pruned_until, range.last), range.last)
+from (select schedule, min(scheduled_for) as first, max(scheduled_for) as last from (
+    select s.schedule, s.scheduled_for from haulwright_slots s join haulwright_schedules d on d.name = s.schedule
+    where s.opened_at < :now - :age_us and s.scheduled_for <= d.opened_until
       and not exists (select 1 from haulwright_jobs j where j.id = s.job_id)
-      and s.scheduled_for <= (select d.opened_until from haulwright_schedules d where d.name = s.schedule)
-    order by s.opened_at limit :limit)
+    order by s.opened_at, s.schedule, s.scheduled_for limit :limit) group by schedule) range
+where name = range.schedule;
+delete from haulwright_slots where (schedule, scheduled_for) in (
+    select s.schedule, s.scheduled_for from haulwright_slots s join haulwright_schedules d on d.name = s.schedule
+    where s.opened_at < :now - :age_us and s.scheduled_for <= d.opened_until
+      and not exists (select 1 from haulwright_jobs j where j.id = s.job_id)
+    order by s.opened_at, s.schedule, s.scheduled_for limit :limit)
 returning schedule;

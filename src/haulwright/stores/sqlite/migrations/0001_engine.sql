@@ -194,6 +194,8 @@ create table haulwright_schedules (
     paused_by        text,
     opened_until     integer not null,          -- every slot up to here has its disposition
     next_at          integer,                   -- the first slot that has none yet
+    pruned_from      integer,                   -- the slots of this range whose record retention removed: nobody knows
+    pruned_until     integer,                   -- any more which of them made a job
     created_at       integer not null,
     updated_at       integer not null
 ) without rowid;
