@@ -21,7 +21,10 @@ def require_suitable(path: Path) -> None:
     if not folder.is_dir():
         message = f"The folder {folder} of the database {path} does not exist."
         raise DatabaseUnsuitable(message, hint=f"Create it: mkdir -p {folder}")
-    if not os.access(path if path.exists() else folder, os.W_OK):
+    if path.is_dir():
+        message = f"The database {path} cannot be opened: it is a folder."
+        raise DatabaseUnsuitable(message, hint="Name a file in it.")
+    if not os.access(folder, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):  # its logs are made beside it
         message = f"The database {path} cannot be written by this user."
         raise DatabaseUnsuitable(message, hint="Give this user write permission on the file and its folder.")
     kind = file_system_of(folder)
