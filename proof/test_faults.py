@@ -12,7 +12,7 @@ from proof.faults.drain import drain_under
 from proof.faults.hazards import ENDLESS_ATTEMPTS, POISON_ATTEMPTS
 from proof.faults.proxy import Proxy
 from proof.faults.scenes import fill_the_disk, finish_after_the_stop, hang, poison, stop_in_the_middle
-from proof.faults.server import frozen, linux, terminate_workers
+from proof.faults.server import frozen, linux, read_only, terminate_workers
 from proof.support.site import Site
 from proof.support.workload import Workload
 from tests.support.postgres import Server
@@ -24,6 +24,7 @@ JOBS = 8_000
 DISK_JOBS = 4_000
 GRACE_SECONDS = 2
 FROZEN_SECONDS = 30
+READ_ONLY_SECONDS = 60
 
 
 def test_a_server_that_dies_three_times_costs_nothing_but_time(
@@ -47,6 +48,19 @@ def test_connections_that_are_ended_again_and_again_cost_nothing_but_time(
     report.append(f"{sum(ended)} connections ended in {len(ended)} blows; {drained}")
     assert drained.left.harm == []
     assert sum(ended) > len(ended)
+
+
+def test_a_server_that_takes_no_writes_for_a_minute_costs_nothing_but_time(served_work, served_crew, server, report):
+    def take_no_writes():
+        with read_only(server):
+            time.sleep(READ_ONLY_SECONDS)
+
+    drained = drain_under(served_work, served_crew, take_no_writes, jobs=JOBS, strikes=1)
+
+    report.append(f"read-only for {READ_ONLY_SECONDS} s, with leases of 1 s in hand; {drained}")
+    assert drained.left.harm == []
+    assert drained.troubles().keys() >= {"heartbeat", "settle"}
+    assert drained.crew.told("lease taken back") == []
 
 
 def test_a_commit_whose_answer_never_comes_is_looked_up_and_not_guessed(

@@ -32,6 +32,18 @@ def terminate_workers(server: Server) -> int:
 
 
 @contextmanager
+def read_only(server: Server) -> Iterator[None]:
+    """Have the server take no writes of the workers, as one does that a fail-over left behind; then let it again."""
+    with psycopg.connect(server.url(), autocommit=True) as connection:
+        connection.execute("alter database postgres set default_transaction_read_only = on")
+        connection.execute(_TERMINATE, [WORKERS])
+        try:
+            yield
+        finally:
+            connection.execute("alter database postgres reset default_transaction_read_only")
+
+
+@contextmanager
 def frozen(server: Server) -> Iterator[None]:
     """Stop the whole server where it stands, the postmaster first so that nobody new is born; then let it go on."""
     stopped = [server.pid]

@@ -9,12 +9,12 @@ import pytest
 
 from haulwright.engine.job import DEFAULT_LEASE_SECONDS
 from haulwright.runtime.threads import LOST_THREADS_EXIT
-from proof.faults.crew import Crew
+from proof.faults.crew import Crew, until
 from proof.faults.drain import drain_under
 from proof.faults.hazards import ENDLESS_ATTEMPTS, POISON_ATTEMPTS
 from proof.faults.proxy import Proxy
 from proof.faults.scenes import fill_the_disk, finish_after_the_stop, hang, poison, stop_in_the_middle
-from proof.faults.server import frozen, linux, terminate_workers
+from proof.faults.server import frozen, linux, read_only, terminate_workers
 from proof.support.site import Site
 from proof.support.workload import Workload
 from tests.support.postgres import Server
@@ -81,6 +81,20 @@ def test_a_commit_whose_answer_never_comes_is_looked_up_and_not_guessed(served_s
 
     assert drained.left.harm == []
     assert set(proxy.blows) == {"not passed on", "answer withheld"}
+
+
+@pytest.mark.postgres
+def test_a_server_that_takes_no_writes_costs_nothing_but_time(served_work, served_crew, server):
+    def take_no_writes():
+        with read_only(server):
+            until(
+                "all workers go on trying", lambda: all("read-only" in str(one.told()) for one in served_crew.members)
+            )
+
+    drained = drain_under(served_work, served_crew, take_no_writes, jobs=JOBS, strikes=2)
+
+    assert drained.left.harm == []
+    assert drained.troubles().keys() & {"claim", "settle"}
 
 
 @linux

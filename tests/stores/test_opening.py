@@ -77,7 +77,7 @@ def test_nothing_is_read_or_written_before_it_is_needed(tmp_path):
 
 
 def test_a_missing_folder_is_named_with_the_command_that_makes_it(tmp_path):
-    with pytest.raises(DatabaseUnsuitable, match="does not exist") as refusal:
+    with pytest.raises(DatabaseUnavailable, match="does not exist") as refusal:
         Store.open(f"sqlite:///{tmp_path}/a/b/haulwright.db")
 
     assert refusal.value.hint == f"Create it: mkdir -p {tmp_path}/a/b"
@@ -96,7 +96,7 @@ def test_a_file_that_is_no_database_is_refused_and_left_as_it_is(tmp_path):
 def test_a_folder_is_no_database(tmp_path):
     (tmp_path / "haulwright.db").mkdir()
 
-    with pytest.raises(DatabaseUnsuitable, match="cannot be opened"):
+    with pytest.raises(DatabaseUnsuitable, match="is a folder"):
         Store.open(f"sqlite:///{tmp_path}/haulwright.db")
 
 
@@ -110,7 +110,7 @@ def test_a_database_that_cannot_be_written_is_refused(tmp_path_factory, sqlite_u
     folder.chmod(0o777 if locked == "file" else 0o555)
     code = """
         import os, sys
-        from haulwright.errors import DatabaseUnsuitable
+        from haulwright.errors import DatabaseUnavailable
         from haulwright.stores.store import Store
         Store.open(sys.argv[2]).close()  # what Python still has to load is loaded while it can be
         os.chdir(sys.argv[1])  # its parents may be private
@@ -119,7 +119,7 @@ def test_a_database_that_cannot_be_written_is_refused(tmp_path_factory, sqlite_u
         try:
             store = Store.open("sqlite:///haulwright.db")
             store.queues.pause("q", actor="me", reason="")
-        except DatabaseUnsuitable as refusal:
+        except DatabaseUnavailable as refusal:
             print(refusal)
     """
 

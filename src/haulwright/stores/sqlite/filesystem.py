@@ -7,7 +7,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from haulwright.errors import DatabaseUnsuitable
+from haulwright.errors import DatabaseUnavailable, DatabaseUnsuitable
 
 NETWORK_FILE_SYSTEMS = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "fuse.sshfs", "fuse.glusterfs", "lustre", "davfs"}
@@ -16,17 +16,16 @@ NETWORK_FILE_SYSTEMS = frozenset(
 
 
 def require_suitable(path: Path) -> None:
-    """Refuse a folder that is missing or not writable, and a network file system."""
+    """Refuse a folder that is missing or not writable, which may pass, and a network file system, which will not."""
     folder = path.parent
     if not folder.is_dir():
         message = f"The folder {folder} of the database {path} does not exist."
-        raise DatabaseUnsuitable(message, hint=f"Create it: mkdir -p {folder}")
+        raise DatabaseUnavailable(message, hint=f"Create it: mkdir -p {folder}")
     if path.is_dir():
-        message = f"The database {path} cannot be opened: it is a folder."
-        raise DatabaseUnsuitable(message, hint="Name a file in it.")
-    if not os.access(folder, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):  # its logs are made beside it
+        raise DatabaseUnsuitable(f"The database {path} is a folder.", hint="Name a file.")
+    if not os.access(path if path.exists() else folder, os.W_OK):
         message = f"The database {path} cannot be written by this user."
-        raise DatabaseUnsuitable(message, hint="Give this user write permission on the file and its folder.")
+        raise DatabaseUnavailable(message, hint="Give this user write permission on the file and its folder.")
     kind = file_system_of(folder)
     if kind in NETWORK_FILE_SYSTEMS:
         message = f"The database {path} is on a network file system ({kind}), where SQLite's locks cannot be trusted."
