@@ -20,7 +20,7 @@ NO_ARGUMENTS: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
 def code_of(error: Exception, *, as_json: bool, debug: bool) -> int:
     """Tell an error on stderr (what and why, then the next step) and return its exit code."""
     if isinstance(error, NO_ARGUMENTS) and not as_json:
-        click.echo(error.format_message(), err=True)  # nobody did anything wrong: this is the help that was meant
+        write(error.format_message(), err=True)  # nobody did anything wrong: this is the help that was meant
         return Exit.REFUSED
     if debug:
         write(redact("".join(traceback.format_exception(error))), err=True, newline=False)
