@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from haulwright.apps.brief.document import make
+from haulwright.apps.brief.document import build_brief
 from haulwright.apps.brief.formats import FORMATS, as_atom, as_json, as_markdown
 from haulwright.apps.brief.page import as_html, web_address
-from haulwright.apps.brief.ranking import NewsReport, ranked
+from haulwright.apps.brief.ranking import NewsReport, rank_events
 
 NOW = 1_704_067_200_000_000
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -54,8 +54,8 @@ def documents(draw):
         )
         for number in range(draw(st.integers(1, 3)))
     ]  # fmt: skip
-    events = ranked([(draw(texts) or "event", report) for report in reports], {})
-    return make("2024-01-01", events, most_events=20, now=NOW, version="1").document
+    events = rank_events([(draw(texts) or "event", report) for report in reports], {})
+    return build_brief("2024-01-01", events, most_events=20, now=NOW, version="1").document
 
 
 class Page(HTMLParser):

@@ -88,7 +88,7 @@ def _markdown_link(text: str, address: str | None) -> str:
     link = web_address(address)
     if link is None:
         return _plain(text)
-    target = _NOT_IN_LINKS.sub(lambda one: quote(one[0]), _ENTITY.sub("&amp;", link))
+    target = _NOT_IN_LINKS.sub(lambda mark: quote(mark[0]), _ENTITY.sub("&amp;", link))
     return f"[{_plain(text)}](<{target}>)"
 
 
