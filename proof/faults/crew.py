@@ -66,12 +66,12 @@ class Member:
 class Crew:
     """The workers of one proof."""
 
-    def __init__(self, site: Site, *, url: str | None = None, **options: str) -> None:
+    def __init__(self, site: Site, *, app: str = APP, url: str | None = None, **options: str) -> None:
         self.members: list[Member] = []
         self._site = site
         self._environment = site._environment() | {URL_VARIABLE: url or site.url}
         said = OPTIONS | {f"--{name}": value for name, value in options.items()}
-        self._command = [sys.executable, "-m", "haulwright", "--json", "-A", APP, "worker"]
+        self._command = [sys.executable, "-m", "haulwright", "--json", "-A", app, "worker"]
         self._command += [word for option in said.items() for word in option]
 
     def __enter__(self) -> Self:

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
@@ -46,19 +46,25 @@ def read_only(server: Server) -> Iterator[None]:
 @contextmanager
 def frozen(server: Server) -> Iterator[None]:
     """Stop the whole server where it stands, the postmaster first so that nobody new is born; then let it go on."""
-    stopped = [server.pid]
-    os.kill(server.pid, signal.SIGSTOP)
-    try:
-        for pid in _children_of(server.pid):
+    with stopped([server.pid]), stopped(children_of(server.pid)):
+        yield
+
+
+@contextmanager
+def stopped(pids: list[int]) -> Iterator[None]:
+    """Let processes stand still; one that has ended meanwhile is no trouble."""
+    for pid in pids:
+        with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGSTOP)
-            stopped.append(pid)
+    try:
         yield
     finally:
-        for pid in reversed(stopped):
-            os.kill(pid, signal.SIGCONT)
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
 
 
-def _children_of(parent: int) -> list[int]:
+def children_of(parent: int) -> list[int]:
     """The processes that it started, by the system's own table."""
     stats = [path.read_text("utf-8").rpartition(")") for path in Path("/proc").glob("[0-9]*/stat")]
     return [int(name.partition(" ")[0]) for name, _, rest in stats if int(rest.split()[1]) == parent]
