@@ -10,6 +10,7 @@ import pytest
 
 from haulwright.errors import DatabaseUnavailable
 from haulwright.stores.error_kinds import ErrorKind, statements_of_caller
+from haulwright.stores.postgres.error_kinds import kind_of_error as kind_of_postgres_error
 from haulwright.stores.store import Store
 from tests.stores.scenes import count, new_job
 
@@ -156,3 +157,14 @@ def test_a_row_or_a_statement_that_sqlite_refuses_is_told_as_it_is(file, stateme
         file.database.transact(lambda connection: connection.execute(statement, params))
 
     assert file.database.kind_of_error(error.value) is kind
+
+
+@pytest.mark.parametrize("words", ["server closed the connection unexpectedly", "invalid socket"])
+def test_a_connection_that_breaks_in_the_middle_of_an_answer_is_the_databases_matter(words):
+    """The library of the server says so itself: there is no code, and no class but the widest."""
+    broken = psycopg.DatabaseError(words)
+    with pytest.raises(psycopg.DatabaseError), statements_of_caller():
+        raise broken
+
+    assert kind_of_postgres_error(broken) is ErrorKind.AWAY
+    assert kind_of_postgres_error(psycopg.ProgrammingError("a parameter is missing")) is ErrorKind.FAULT

@@ -82,6 +82,7 @@ def _kind_by_state(error: psycopg.Error) -> ErrorKind:
     state = error.sqlstate
     if state is not None:
         return _BY_STATE.get(state) or _BY_CLASS.get(state[:2], ErrorKind.FAULT)
-    if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)):
+    # What libpq itself says of a connection that broke in the middle of an answer has no code, nor a class of its own.
+    if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)) or type(error) is psycopg.DatabaseError:
         return ErrorKind.AWAY
     return ErrorKind.DATA if isinstance(error, psycopg.DataError) else ErrorKind.FAULT
