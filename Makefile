@@ -39,8 +39,8 @@ format: setup-dev ## let the formatter write, and fix what the linter can
 requirements: setup-dev ## which requirement is proven by which tests (ARGS=--engine for the engine's alone)
 	@$(BIN)/python tools/requirements.py $(ARGS)
 
-proof: setup-dev ## the promises at full size, up to 90 minutes (ONLY=race for one)
-	@$(BIN)/python -m pytest proof --timeout 3600 $(if $(ONLY),-k '$(ONLY)') $(ARGS)
+proof: setup-dev ## the promises at full size, up to 90 minutes (ONLY=race for one; ONLY=chaos|soak|upgrades MINUTES=20)
+	@ONLY='$(ONLY)' MINUTES='$(MINUTES)' SEED='$(SEED)' $(BIN)/python -m pytest proof --timeout 3600 $(if $(ONLY),-k '$(ONLY)') $(ARGS)
 
 mutants: setup-dev ## remove each guard in turn and see its tests go red
 	@$(BIN)/python tools/mutants.py $(ARGS)

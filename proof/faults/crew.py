@@ -66,9 +66,12 @@ class Member:
 class Crew:
     """The workers of one proof."""
 
-    def __init__(self, site: Site, *, app: str = APP, url: str | None = None, **options: str) -> None:
+    def __init__(
+        self, site: Site, *, app: str = APP, url: str | None = None, label: str = "worker", **options: str
+    ) -> None:
         self.members: list[Member] = []
         self._site = site
+        self._label = label
         self._environment = site._environment() | {URL_VARIABLE: url or site.url}
         said = OPTIONS | {f"--{name}": value for name, value in options.items()}
         self._command = [sys.executable, "-m", "haulwright", "--json", "-A", app, "worker"]
@@ -84,7 +87,7 @@ class Crew:
 
     def start(self, count: int = 1) -> list[Member]:
         """Start workers, and wait until each has said so."""
-        started = [self._start() for _ in range(count)]
+        started = [self.launch() for _ in range(count)]
         for member in started:
             until("a worker starts", member.has_begun)
         return started
@@ -109,8 +112,9 @@ class Crew:
         """What should not have been said."""
         return [line for member in self.members for line in member.strays()]
 
-    def _start(self) -> Member:
-        log = self._site.folder / f"worker-{len(self.members) + 1}.log"
+    def launch(self) -> Member:
+        """Start one, and wait for nothing."""
+        log = self._site.folder / f"{self._label}-{len(self.members) + 1}.log"
         with log.open("ab") as stderr:
             process = subprocess.Popen(
                 self._command, cwd=ROOT, env=self._environment, stdout=subprocess.DEVNULL, stderr=stderr
@@ -145,6 +149,8 @@ def finished(store: Store) -> int:
 def is_drained(store: Store) -> bool:
     """Whether no job is active."""
     try:
-        return not any(queue.due + queue.parked + queue.running for queue in store.queues.counts())
+        return store.database.read(lambda connection: connection.execute("select count(*) from haulwright_jobs")) == [
+            (0,)
+        ]
     except DatabaseUnavailable:
         return False

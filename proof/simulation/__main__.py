@@ -4,21 +4,40 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
+from pathlib import Path
 
-from proof.simulation.campaign import Outcome, run_seed
-from proof.simulation.tally import Tally
+from proof.simulation.campaign import run_seed
+from proof.simulation.guards import HISTORIES, find_guard, simulated_guards
+from proof.simulation.page import keep_finding, read_findings, write_page
+from proof.simulation.shards import run_shard
 
 
 def main() -> int:
     """The exit code says whether everything held."""
     parser = argparse.ArgumentParser(prog="python -m proof.simulation", description=__doc__)
-    parser.add_argument("first", type=int, metavar="SEED")
-    parser.add_argument("last", type=int, nargs="?", help="run all seeds up to this one, which is left out")
-    said = parser.parse_args()
-    if said.last is None:
-        return _replay(said.first)
-    return _many(said.first, said.last)
+    parser.add_argument("seed", type=int, nargs="?", help="run this seed, and print all that happened")
+    parser.add_argument("--count", type=int, help="run so many seeds, from 0 on, and print how they went")
+    parser.add_argument("--shard", default="1/1", metavar="K/N", help="only every N-th seed, beginning with the K-th")
+    parser.add_argument("--state", type=Path, metavar="FILE", help="keep the progress here, and go on from it")
+    parser.add_argument("--until-failure", type=int, metavar="COUNT", help="run so many seeds, up to the first failure")
+    parser.add_argument("--guards", nargs="*", metavar="WORD", help="remove each guard, or those with these words")
+    parser.add_argument("--new", action="store_true", help="with --guards: only those of which nothing is known yet")
+    parser.add_argument("--page", nargs="*", type=Path, metavar="FILE", help="write the page, from shards' files")
+    options = parser.parse_args()
+    if options.page is not None:
+        write_page(options.page)
+        return 0
+    if options.guards is not None:
+        return _guards(options.guards, options.count or HISTORIES, only_new=options.new)
+    if options.until_failure is not None:
+        return _until_failure(options.until_failure)
+    if options.count is not None:
+        progress = run_shard(options.shard, options.count, options.state)
+        print(progress.tally().report(progress.seconds))
+        return 1 if progress.failed else 0
+    if options.seed is None:
+        parser.error("name a seed, --count, --until-failure, --guards or --page")
+    return _replay(options.seed)
 
 
 def _replay(seed: int) -> int:
@@ -31,21 +50,29 @@ def _replay(seed: int) -> int:
     return 1 if outcome.wrong else 0
 
 
-def _many(first: int, last: int) -> int:
-    tally, began = Tally(), time.monotonic()
-    for seed in range(first, last):
-        outcome = run_seed(seed)
-        tally.add(outcome)
-        if outcome.wrong:
-            print(failure(outcome))
-    print(tally.report(time.monotonic() - began))
-    return 1 if tally.failed else 0
+def _until_failure(count: int) -> int:
+    for seed in range(count):
+        try:
+            wrong = run_seed(seed).wrong
+        except Exception as error:  # noqa: BLE001 - whatever breaks is noticed
+            wrong = [f"{type(error).__name__}: {error}"]
+        if wrong:
+            print(f"noticed after {seed + 1} histories: {wrong[0][:300]}")
+            return 1
+    print(f"nothing wrong in {count} histories")
+    return 0
 
 
-def failure(outcome: Outcome) -> str:
-    """What is needed to run a failed seed again."""
-    head = f"seed {outcome.options.seed} failed: python -m proof.simulation {outcome.options.seed}"
-    return "\n".join([head, f"  {outcome.options}", *(f"  {what}" for what in outcome.wrong[:8])])
+def _guards(words: list[str], count: int, *, only_new: bool) -> int:
+    known = {finding.guard for finding in read_findings() if finding.histories} if only_new else set()
+    trials = [trial for trial in simulated_guards(words) if trial.guard not in known]
+    missed = 0
+    for trial in trials:
+        found = find_guard(trial, count)
+        keep_finding(found)
+        missed += found.histories is None
+        print(f"{found.histories or 'NOT NOTICED':>11}  {found.guard}: {found.noticed_by}", flush=True)
+    return 1 if missed else 0
 
 
 if __name__ == "__main__":

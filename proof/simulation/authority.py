@@ -1,215 +1,279 @@
-"""Who may change what: after every call the tables are compared with what they were, row by row.
-
-Nothing is believed that the store says about itself. A row that changed must have been the caller's to change: a
-lease's, under its fence and running; an expired one's, for a reaper; a waiting one's, for a claim.
-"""
+"""Who may change a job, and how: a lease under its fence and holder, a reaper what ran out, a claim what is due."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, NamedTuple
 
-from haulwright.stores.store import Store
-from proof.simulation.acts import Act
+from haulwright.engine.retry import Retry
+from proof.simulation.judge import Change, check
+from proof.simulation.snapshot import JobRow, PastRow
+from proof.simulation.world import SECOND
+from proof.support.checker import ENDS, FINAL_EVENTS
 
-LEASED = {"run", "renew", "settle"}
-MAKES_JOBS = {"enqueue", "requeue", "open", "declare", "run"}
-_COLUMNS = (
-    "id, state, fence, attempts, deferrals, run_at, waiting_on, worker_id, lease_expires_at, deadline_at, "
-    "cancel_reason, progress, concurrency_key, concurrency_limit"
-)
-
-
-class Row(NamedTuple):
-    """An active job."""
-
-    id: str
-    state: str
-    fence: int
-    attempts: int
-    deferrals: int
-    run_at: int
-    waiting_on: str | None
-    worker_id: str | None
-    lease_expires_at: int | None
-    deadline_at: int | None
-    cancel_reason: str | None
-    progress: str | None
-    key: str | None
-    limit: int | None
+MAKES_JOBS = {"enqueue", "requeue", "open", "run"}
+MOVES_WAITERS = {"leave", "govern", "open source"}
+POLICY = Retry(5, base="10 s", jitter=0.25)
+LEGAL_ENDS = {
+    "cancel": {"cancelled"},
+    "expire": {"dead"},
+    "reap": {"dead", "cancelled"},
+    "recover": {"dead", "cancelled"},
+    "give back": {"cancelled"},
+    "run": {"succeeded"},
+    "settle": {"succeeded", "dead", "cancelled", "skipped"},
+}
+"""How a job may end, by the verb that ends it."""
 
 
-@dataclass(frozen=True)
-class Snapshot:
-    """The tables between two calls."""
-
-    jobs: dict[str, Row]
-    history: dict[str, tuple[Any, ...]]
-    owned: dict[tuple[Any, ...], tuple[Any, ...]]
-    """Effects, stages and rows of commits: whose they are (job and fence) and what they say."""
-    permits: dict[tuple[str, int], tuple[str, int]]
-    """(key, number) to (job, fence)."""
-
-    @classmethod
-    def of(cls, store: Store) -> Snapshot:
-        """Look at the tables as they are on disk."""
-        return store.database.read(_look)
+@check("I2")
+def jobs_are_asked_for(change: Change) -> Iterator[str]:
+    """A job appears by an enqueue, a requeue, a slot, or a run that holds its lease; queued, unclaimed, and new."""
+    for job in change.after.jobs.keys() - change.before.jobs.keys():
+        new = change.after.jobs[job]
+        fresh = (new.state, new.fence, new.attempts) == ("queued", 0, 0) and job not in change.before.past
+        if change.act.verb not in MAKES_JOBS or not fresh or (change.act.verb == "run" and not _is_held(change)):
+            yield f"job {job} appeared as {new}"
 
 
-def _look(connection: Any) -> Snapshot:
-    jobs = (Row(*row) for row in connection.execute(f"select {_COLUMNS} from haulwright_jobs"))
-    history = connection.execute("select id, state, reason, fence, result, requeued_to from haulwright_history")
-    effects = connection.execute("select 'effect', tenant || key, job_id, fence, state, result from haulwright_effects")
-    stages = connection.execute(
-        "select 'stage', tenant || job_key, generation, job_id, fence, stage from haulwright_stages"
-    )
-    rows = connection.execute("select 'row', owner, job_id, fence, count(*) from proof_sink group by 1, 2, 3, 4")
-    permits = connection.execute("select key, number, job_id, fence from haulwright_permits")
-    owned = (
-        {row[:2]: row[2:] for row in effects}
-        | {row[:3]: row[3:] for row in stages}
-        | {row[:2]: row[2:] for row in rows}
-    )
-    return Snapshot(
-        {job.id: job for job in jobs},
-        {row[0]: row[1:] for row in history},
-        owned,
-        {row[:2]: row[2:] for row in permits},
-    )
+@check("I6")
+def writes_carry_their_lease(change: Change) -> Iterator[str]:
+    """An active job changes under the lease that holds it, or by a claim, a sweep, a person or a gate, as they may."""
+    for job, old in change.before.jobs.items():
+        new = change.after.jobs.get(job)
+        if new is not None and new != old and not _may_change(change, old, new):
+            yield f"{old} became {new}"
 
 
-class Judge:
-    """Looks at each call, and remembers what must not have happened and what was rightly refused."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._last = Snapshot.of(store)
-        self._version = store.database.read(_version)
-        self.wrong: list[str] = []
-        self.refused: Counter[str] = Counter()
-        self.turned_away = 0
-        """Claims that found no permit."""
-
-    def _snapshot(self) -> Snapshot:
-        """The tables as they are now; those of the last look where nobody has written since."""
-        version = self._store.database.read(_version)
-        if version == self._version:
-            return self._last
-        self._version = version
-        return Snapshot.of(self._store)
-
-    def look(self, act: Act, now: int) -> None:
-        """Compare the tables with what they were before this call."""
-        before, after = self._last, self._snapshot()
-        self._last = after
-        stale = [lease for lease in act.leases if not _is_current(before, lease.id, lease.fence)]
-        found = [*_jobs(act, before, after, now), *_history(act, before, after), *_owned(act, before, after)]
-        found += _permits(before, after)
-        self.refused[act.verb] += len(stale)
-        self.turned_away += act.verb == "claim" and _deferrals(after) > _deferrals(before)
-        self.wrong += [f"{act.verb}: {what}" for what in found]
+@check("I8")
+def ends_are_legal(change: Change) -> Iterator[str]:
+    """A job ends by who may end it, in a state that this verb has, under the fence and holder that it had."""
+    for job in change.before.jobs.keys() - change.after.jobs.keys():
+        old, past = change.before.jobs[job], change.after.past.get(job)
+        if past is None or not _may_end(change, old):
+            yield f"{old} ended as {past}"
+        elif past.state not in LEGAL_ENDS[change.act.verb] or (past.fence, past.worker_id) != old.lease[1:]:
+            yield f"{old} ended illegally as {past}"
+        elif not _is_deserved(past):
+            yield f"{past} died too early"
 
 
-def _version(connection: Any) -> int:
-    """Changes whenever another connection has written to the file."""
-    return int(connection.execute("pragma data_version")[0][0])
+@check("I8")
+def cancelled_jobs_do_not_wait(change: Change) -> Iterator[str]:
+    """A job that was asked to cancel does not go back to the queue."""
+    for new in change.after.jobs.values():
+        if new.state == "queued" and new.cancel_reason is not None:
+            yield f"{new} was asked to cancel, and waits to run again"
 
 
-def _is_current(snapshot: Snapshot, job: str, fence: int) -> bool:
-    row = snapshot.jobs.get(job)
-    return row is not None and row.state == "running" and row.fence == fence
-
-
-def _deferrals(snapshot: Snapshot) -> int:
-    return sum(job.deferrals for job in snapshot.jobs.values())
-
-
-def _jobs(act: Act, before: Snapshot, after: Snapshot, now: int) -> Iterator[str]:
-    for job in before.jobs.keys() | after.jobs.keys():
-        old, new = before.jobs.get(job), after.jobs.get(job)
-        if old == new:
+@check("I7")
+def ends_are_final(change: Change) -> Iterator[str]:
+    """What is finished stays as it is, but for the one mark of a requeue, until retention takes it."""
+    if change.after.past is change.before.past:
+        return
+    for job, old in change.before.past.items():
+        new = change.after.past.get(job)
+        if new == old or (new is None and change.act.verb == "prune"):
             continue
-        if old is None:
-            if act.verb not in MAKES_JOBS or job in before.history or new is None or new[1:4] != ("queued", 0, 0):
-                yield f"I2: job {job} appeared as {new}"
-        elif new is None:
-            if job not in after.history or not _may_end(act, old, now):
-                yield f"I6: {old} ended"
-        elif not _may_change(act, old, new, now):
-            yield f"I6: {old} became {new}"
-        elif new.state == "queued" and new.cancel_reason is not None:
-            yield f"I8: {new} was asked to cancel, and waits to run again"
+        marked = new is not None and new == old._replace(requeued_to=new.requeued_to)
+        if not marked or change.act.verb != "requeue" or old.requeued_to is not None:
+            yield f"finished job {old} became {new}"
 
 
-def _may_end(act: Act, old: Row, now: int) -> bool:
+@check("I12")
+def jobs_are_in_one_place(change: Change) -> Iterator[str]:
+    """A job is active or finished, never both."""
+    for job in change.after.jobs.keys() & change.after.past.keys():
+        yield f"{change.after.jobs[job]} is active, and finished as {change.after.past[job]}"
+
+
+@check("I12")
+def transitions_are_told(change: Change) -> Iterator[str]:
+    """A step of a job and the event that tells of it are in one transaction."""
+    told = {(event.job_id, event.name) for event in change.events}
+    for job, old in change.before.jobs.items():
+        new, past = change.after.jobs.get(job), change.after.past.get(job)
+        names = {name for told_job, name in told if told_job == job}
+        if new is None and past is not None and not (past.state == "succeeded" and past.fence == 1):
+            if not names & FINAL_EVENTS:
+                yield f"{old} ended as {past}, and no event tells of it"
+        elif new is not None and (old.state, new.state) == ("running", "queued") and not names & ENDS:
+            yield f"{old} became {new}, and no event tells of it"
+
+
+@check("I15")
+def retries_wait(change: Change) -> Iterator[str]:
+    """A failure waits as its policy says, a loss as the rule of losses says, and a release not at all."""
+    for job, old in change.before.jobs.items():
+        new = change.after.jobs.get(job)
+        if new is None or (old.state, new.state) != ("running", "queued"):
+            continue
+        wait = new.run_at - change.now
+        if new.losses > old.losses:
+            right = wait == (0 if new.losses == 1 else 30 * SECOND * 2 ** (new.losses - 2))
+        elif new.attempts == old.attempts:
+            right = POLICY.delay_us(old.attempts, lambda: 0.0) <= wait <= POLICY.delay_us(old.attempts, lambda: 1.0)
+        else:
+            right = wait >= 0 if new.deferrals > old.deferrals else wait == 0
+        if not right:
+            yield f"{old} became {new}, which waits {wait} us"
+
+
+@check("I19")
+def claims_keep_the_order(change: Change) -> Iterator[str]:
+    """Within a tenant and queue no job is claimed while a better one, or an older one, is due and left."""
+    if change.act.verb != "claim":
+        return
+    taken = _claimed(change)
+    left = [job for job in change.before.jobs.values() if _is_due(change, job) and change.after.jobs.get(job.id) == job]
+    for job in taken:
+        for other in left:
+            if (other.tenant, other.queue) == (job.tenant, job.queue) and other.turn < job.turn:
+                yield f"{job} was claimed before {other}"
+
+
+@check("I19")
+def tenants_take_turns(change: Change) -> Iterator[str]:
+    """No tenant gets two jobs of a claim while another one, whose jobs pass no gate, gets none."""
+    if change.act.verb != "claim":
+        return
+    due = [job for job in change.before.jobs.values() if _is_due(change, job)]
+    if any(job.source or job.concurrency_key for job in due):
+        return
+    for queue in {job.queue for job in due}:
+        counts = dict.fromkeys((job.tenant for job in due if job.queue == queue), 0)
+        for job in _claimed(change):
+            if job.queue == queue:
+                counts[job.tenant] += 1
+        if counts and min(counts.values()) == 0 and max(counts.values()) > 1:
+            yield f"of queue {queue} the tenants got {counts}"
+
+
+@check("I18")
+def paused_queues_rest(change: Change) -> Iterator[str]:
+    """Nothing is claimed from a paused queue, and nothing becomes overdue in it."""
+    if change.act.verb == "claim":
+        for job in _claimed(change):
+            if job.queue in change.before.paused:
+                yield f"{job} was claimed from a paused queue"
+    if change.act.verb == "expire":
+        for gone in change.before.jobs.keys() - change.after.jobs.keys():
+            if change.before.jobs[gone].queue in change.before.paused:
+                yield f"{change.before.jobs[gone]} was buried in a paused queue"
+
+
+@check("I20")
+def strangers_change_nothing(change: Change) -> Iterator[str]:
+    """Who names a job of another tenant changes nothing."""
+    if change.act.verb == "trespass" and change.before != change.after:
+        yield "a stranger changed something"
+
+
+def _is_held(change: Change) -> bool:
+    return any(change.before.holds(lease.key) for lease in change.act.leases)
+
+
+def _may_end(change: Change, old: JobRow) -> bool:
+    verb = change.act.verb
     if old.state == "queued":
-        overdue = old.deadline_at is not None and old.deadline_at <= now
-        return act.verb == "cancel" or (act.verb == "expire" and overdue)
-    return _holds(act, old) or _may_take_back(act, old, now)
+        source = change.before.sources.get(old.source or "")
+        is_paused = source is not None and source.paused_until > change.now
+        overdue = old.deadline_at is not None and old.deadline_at <= change.now and not is_paused
+        return verb == "cancel" or (verb == "expire" and overdue)
+    if verb == "give back":
+        return _is_unknown(change, old)
+    return (verb in {"run", "settle"} and _carries(change, old)) or _may_take_back(change, old)
 
 
-def _may_change(act: Act, old: Row, new: Row, now: int) -> bool:
-    if new == old._replace(run_at=new.run_at) and old.waiting_on and new.run_at <= old.run_at:
-        return True  # a freed permit wakes its waiters
-    if act.verb == "claim":
-        return _is_claim(old, new, now)
-    if act.verb == "cancel":
-        return old.state == "running" and new == old._replace(cancel_reason=new.cancel_reason)
-    if act.verb == "resume":
-        return old.state == "queued" and new == old._replace(deadline_at=new.deadline_at)
-    return new.fence == old.fence and (_holds(act, old) or _may_take_back(act, old, now))
+def _is_deserved(past: PastRow) -> bool:
+    """A budget that is said to be exhausted is."""
+    if past.reason == "attempts_exhausted":
+        return past.attempts >= past.max_attempts
+    if past.reason == "lease_exhausted":
+        return past.attempts >= past.max_attempts or past.losses > past.max_attempts
+    return True
 
 
-def _is_claim(old: Row, new: Row, now: int) -> bool:
-    """Due, and one fence further: running, or waiting for a permit without a burnt attempt."""
-    if old.state != "queued" or old.run_at > now or new.fence <= old.fence:
+def _may_change(change: Change, old: JobRow, new: JobRow) -> bool:
+    verb = change.act.verb
+    if old.state == "queued" and old.waiting_on and new == old._replace(run_at=change.now) and old.run_at > change.now:
+        return True  # a gate that opens wakes its waiters
+    if verb in MOVES_WAITERS and (old.waiting_on or "").startswith("source:"):
+        return old.state == "queued" and new == old._replace(run_at=new.run_at, deadline_at=new.deadline_at)
+    rules = {
+        "claim": lambda: _is_claim(old, new, change.now) or _is_parked(old, new, change.now),
+        "cancel": lambda: old.state == "running" and new == old._replace(cancel_reason=new.cancel_reason),
+        "hasten": lambda: old.state == "queued" and new == old._replace(run_at=change.now, waiting_on=None),
+        "expire": lambda: _is_given_back_time(old, new, change.now),
+        "renew": lambda: _carries(change, old) and new == old._replace(lease_expires_at=new.lease_expires_at),
+        "run": lambda: _carries(change, old) and new == old._replace(progress=new.progress),
+        "settle": lambda: _carries(change, old) and _is_put_back(old, new) and new.losses == old.losses,
+        "give back": lambda: _is_unknown(change, old) and _is_put_back(old, new),
+        "reap": lambda: _may_take_back(change, old) and _is_put_back(old, new) and new.losses == old.losses + 1,
+        "recover": lambda: _may_take_back(change, old) and _is_put_back(old, new) and new.losses == old.losses + 1,
+    }
+    return verb in rules and rules[verb]()
+
+
+def _is_given_back_time(old: JobRow, new: JobRow, now: int) -> bool:
+    """A sweep that finds a deadline passed gives back what pauses took from a job that waits, and no less."""
+    if old.state != "queued" or old.deadline_at is None or new.deadline_at is None:
+        return False
+    return (
+        old.deadline_at <= now
+        and new.deadline_at > old.deadline_at
+        and new == old._replace(deadline_at=new.deadline_at)
+    )
+
+
+def _is_claim(old: JobRow, new: JobRow, now: int) -> bool:
+    """Due, and one fence further: running, or waiting for a gate without a burnt attempt.
+
+    One that waits for a permit may be woken by the same claim, where that gives one back which it cannot use.
+    """
+    is_woken = (old.waiting_on or "").startswith("concurrency:")
+    if old.state != "queued" or (old.run_at > now and not is_woken) or new.fence <= old.fence:
         return False
     if new.state == "running":
         return new.fence == old.fence + 1 and new.attempts == old.attempts + 1
     return new.attempts == old.attempts and new.deferrals > old.deferrals and new.waiting_on is not None
 
 
-def _holds(act: Act, old: Row) -> bool:
+def _is_parked(old: JobRow, new: JobRow, now: int) -> bool:
+    """A job of a source that was due behind a refused one got a turn without being claimed."""
+    turn = old._replace(run_at=new.run_at, waiting_on=new.waiting_on, deferrals=old.deferrals + 1)
+    return old.state == "queued" and old.source is not None and old.run_at <= now and new == turn
+
+
+def _is_put_back(old: JobRow, new: JobRow) -> bool:
+    is_same = (new.fence, new.task, new.progress) == (old.fence, old.task, old.progress)
+    return is_same and (new.state, new.worker_id) == ("queued", None) and 0 <= old.attempts - new.attempts <= 1
+
+
+def _carries(change: Change, old: JobRow) -> bool:
     """Whether the call carries the lease under which this job runs."""
-    held = {(lease.id, lease.fence) for lease in act.leases}
-    return act.verb in LEASED and old.state == "running" and (old.id, old.fence) in held
+    return old.state == "running" and old.lease in {lease.key for lease in change.act.leases}
 
 
-def _may_take_back(act: Act, old: Row, now: int) -> bool:
-    if act.verb == "reap":
-        return old.state == "running" and (old.lease_expires_at or 0) < now
-    return act.verb == "recover" and old.state == "running" and old.worker_id in act.workers
+def _is_unknown(change: Change, old: JobRow) -> bool:
+    """Whether a worker holds this without knowing it."""
+    return old.state == "running" and old.worker_id in change.act.workers and not _carries(change, old)
 
 
-def _history(act: Act, before: Snapshot, after: Snapshot) -> Iterator[str]:
-    """I7: what is finished stays as it is, but for the one mark of a requeue."""
-    for job, old in before.history.items():
-        new = after.history.get(job)
-        marked = act.verb == "requeue" and new is not None and (new[:-1], old[-1]) == (old[:-1], None)
-        if new != old and not marked:
-            yield f"I7: finished job {job} changed from {old} to {new}"
+def _may_take_back(change: Change, old: JobRow) -> bool:
+    if change.act.verb == "reap":
+        return old.state == "running" and (old.lease_expires_at or 0) < change.now
+    return change.act.verb == "recover" and old.state == "running" and old.worker_id in change.act.workers
 
 
-def _owned(act: Act, before: Snapshot, after: Snapshot) -> Iterator[str]:
-    """I6, I10: the ledger, stages and rows of commits change only under a lease that holds."""
-    current = {lease.id for lease in act.leases if act.verb == "run" and _is_current(before, lease.id, lease.fence)}
-    for key in before.owned.keys() | after.owned.keys():
-        old, new = before.owned.get(key), after.owned.get(key)
-        if old != new and (new is None or new[0] not in current):
-            yield f"I6: {key} changed from {old} to {new}"
+def _is_due(change: Change, job: JobRow) -> bool:
+    return job.state == "queued" and job.run_at <= change.now and job.queue not in change.before.paused
 
 
-def _permits(before: Snapshot, after: Snapshot) -> Iterator[str]:
-    """I17: a permit is held by a job that runs under its fence, and no more run under a key than its limit."""
-    for (key, number), (job, fence) in after.permits.items():
-        if not _is_current(after, job, fence):
-            yield f"I17: permit {number} of {key} is held by {job} under fence {fence}, which does not run"
-    for permit, (job, fence) in before.permits.items():
-        if permit not in after.permits and _is_current(after, job, fence):
-            yield f"I17: permit {permit} was taken from {job} while it runs under fence {fence}"
-    running = [job for job in after.jobs.values() if job.state == "running"]
-    for (shared, limit), jobs in Counter((job.key, job.limit) for job in running).items():
-        if limit is not None and jobs > limit:
-            yield f"I17: {jobs} jobs run under {shared}, whose limit is {limit}"
+def _claimed(change: Change) -> list[JobRow]:
+    """The jobs that a claim took, as they were before it."""
+    claimed: dict[str, JobRow] = {}
+    for job, old in change.before.jobs.items():
+        new = change.after.jobs.get(job)
+        if new is not None and old.state == "queued" and new.state == "running":
+            claimed[job] = old
+    return list(claimed.values())

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from zlib import crc32
 
-from haulwright import Retryable, Throttled, Tx
-from haulwright.engine.job import NewJob, Unique
+from haulwright import Permanent, Retryable, Throttled, Tx
+from haulwright.engine.ids import new_id
+from haulwright.engine.job import Lease, NewJob
+from haulwright.engine.outcome import Outcome, Skip
 from proof.simulation.acts import Acts, SteppedContext
+from proof.simulation.options import Fault
+from proof.simulation.requests import Requests
 from proof.simulation.world import SECOND, World
 from proof.support.machine import MACHINE
-from proof.support.workload import owner_of
+from proof.support.workload import PARTS, owner_of
+
+Body = Callable[[SteppedContext], Acts[int | Outcome]]
+SECRET = "wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY"  # noqa: S105 - no secret of anybody's: it must not come back
+SNOOZE_SECONDS = 20
 
 
 class Bodies:
@@ -18,7 +27,8 @@ class Bodies:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self.of: dict[str, Callable[[SteppedContext], Acts[int]]] = {
+        self._requests = Requests(world)
+        self.of: dict[str, Body] = {
             "note": self._note,
             "pipeline": self._pipeline,
             "settling": self._settling,
@@ -26,46 +36,102 @@ class Bodies:
             "snoozing": self._snoozing,
             "careful": self._careful,
             "doomed": self._doomed,
+            "picky": self._picky,
+            "hopeless": self._hopeless,
+            "joining": self._joining,
+            "part": self._note,
+            "governed": self._governed,
+            "visiting": self._visiting,
         }
 
-    def _note(self, ctx: SteppedContext) -> Acts[int]:
+    def _note(self, ctx: SteppedContext) -> Acts[int | Outcome]:
         yield from ctx.take(ctx.progress, 0.5, note=f"under fence {ctx.job.fence}")
         return 1
 
-    def _pipeline(self, ctx: SteppedContext) -> Acts[int]:
+    def _pipeline(self, ctx: SteppedContext) -> Acts[int | Outcome]:
         yield from self._charge_once(ctx)
         yield from ctx.take(ctx.stage, "FETCHED", MACHINE)
-        return (yield from ctx.take(ctx.commit, "save", self._save))
+        return (yield from self._save_once(ctx))
 
-    def _settling(self, ctx: SteppedContext) -> Acts[int]:
+    def _settling(self, ctx: SteppedContext) -> Acts[int | Outcome]:
         yield from self._charge_once(ctx)
-        return (yield from ctx.take(ctx.commit, "save", self._save, settle=True))
+        return (yield from self._save_once(ctx, settle=True))
 
-    def _failing(self, ctx: SteppedContext) -> Acts[int]:
+    def _failing(self, ctx: SteppedContext) -> Acts[int | Outcome]:
         yield from self._charge_once(ctx)
         if ctx.job.attempts == 1:
             raise Retryable("not yet")
-        return (yield from ctx.take(ctx.commit, "save", self._save))
+        return (yield from self._save_once(ctx))
 
-    def _snoozing(self, ctx: SteppedContext) -> Acts[int]:
+    def _snoozing(self, ctx: SteppedContext) -> Acts[int | Outcome]:
         yield from self._charge_once(ctx)
         if ctx.job.deferrals == 0:
-            raise Throttled("come back", after=20)
-        return (yield from ctx.take(ctx.commit, "save", self._save))
+            raise Throttled("come back", after=SNOOZE_SECONDS)
+        return (yield from self._save_once(ctx))
 
-    def _careful(self, ctx: SteppedContext) -> Acts[int]:
+    def _careful(self, ctx: SteppedContext) -> Acts[int | Outcome]:
         """An effect that nobody can look up and that must not happen twice."""
         yield from ctx.take(ctx.effect, "dare", self._act, "dare", owner_of(ctx.job), at_most_once=True)
         return 1
 
-    def _doomed(self, ctx: SteppedContext) -> Acts[int]:
+    def _doomed(self, ctx: SteppedContext) -> Acts[int | Outcome]:
         yield from ctx.take(ctx.progress, 0.1)
-        raise Retryable("never")
+        raise Retryable(f"GET https://me:{SECRET}@server.example/ failed, password={SECRET}")
+
+    def _picky(self, ctx: SteppedContext) -> Acts[int | Outcome]:
+        yield from ctx.take(ctx.progress, 0.1)
+        return Skip("nothing to do")
+
+    def _hopeless(self, ctx: SteppedContext) -> Acts[int | Outcome]:
+        yield from ctx.take(ctx.progress, 0.1)
+        raise Permanent("no run can help")
+
+    def _joining(self, ctx: SteppedContext) -> Acts[int | Outcome]:
+        """Hand work to other jobs, and go on when they have ended."""
+        yield from self._charge_once(ctx)
+        parts = yield from ctx.take(ctx.commit, "parts", self._hand_on)
+        for part in parts:
+            self._world.diary.write("enqueue.ok", part)
+        outcomes = yield from ctx.take(ctx.join, parts)
+        unfinished = self._world.unfinished(parts)
+        if unfinished and Fault.PUT_BACK not in self._world.options.rates:
+            self._world.wrong.append(f"I18: job {ctx.job.id} went on while {sorted(unfinished)} had not ended")
+        self._world.seen["a join had all its jobs"] += len(outcomes) == len(parts)
+        return (yield from self._save_once(ctx))
+
+    def _hand_on(self, tx: Tx) -> list[str]:
+        count = self._world.rng.randint(1, 2)
+        jobs = [self._part(tx._context.job.tenant) for _ in range(count)]
+        for job in jobs:
+            self._world.diary.write("enqueue.intent", job.id)
+        return [enqueued.id for enqueued in tx.store.jobs.enqueue_on(tx.connection, jobs)]
+
+    def _part(self, tenant: str) -> NewJob:
+        task = self._world.rng.choice(["part", "part", "part", "hopeless"])
+        lease_us = self._world.options.lease_seconds * SECOND
+        return NewJob(new_id(), task, "{}", tenant=tenant, queue=PARTS, max_attempts=3, lease_us=lease_us)
+
+    def _governed(self, ctx: SteppedContext) -> Acts[int | Outcome]:
+        """Pass the gate of a source with the claim, and ask the server."""
+        yield from self._requests.ask_server(ctx, ctx.job.source or "", self._charge_once(ctx))
+        return (yield from self._save_once(ctx))
+
+    def _visiting(self, ctx: SteppedContext) -> Acts[int | Outcome]:
+        """Pass the gate of a source in the middle of a run."""
+        yield from self._requests.ask_server(ctx, "calm", self._charge_once(ctx))
+        return (yield from self._save_once(ctx))
 
     def _charge_once(self, ctx: SteppedContext) -> Acts[int]:
         key = owner_of(ctx.job)
         found = partial(self._found, key)
         return (yield from ctx.take(ctx.effect, "charge", self._act, "charge", key, recover=found))
+
+    def _save_once(self, ctx: SteppedContext, *, settle: bool = False) -> Acts[int]:
+        """Commit, and see that what comes back is this job's own, in the first run and in every later one."""
+        saved = yield from ctx.take(ctx.commit, "save", self._save, settle=settle)
+        if saved != _number_of(ctx.job):
+            self._world.wrong.append(f"I10: the commit of {owner_of(ctx.job)} gave {saved}")
+        return saved
 
     def _act(self, event: str, key: str) -> int:
         self._world.outside.write(event, key)
@@ -81,34 +147,8 @@ class Bodies:
         tx.execute("insert into proof_sink values (?, ?, ?)", (owner_of(lease), lease.id, lease.fence))
         if lease.task == "pipeline":
             tx.stage("SAVED", MACHINE)
-        return 1
+        return _number_of(lease)
 
 
-def draw_job(world: World, new_id: str) -> NewJob:
-    """A job of a kind that the seed chooses."""
-    rng = world.rng
-    task = rng.choice(["note", "pipeline", "pipeline", "settling", "failing", "snoozing", "careful", "doomed"])
-    words: dict[str, object] = {}
-    match rng.randrange(6):
-        case 0:
-            words = {"job_key": f"planned-{task}-{rng.randrange(2)}"}
-        case 1:
-            words = {"unique": Unique(f"key-{rng.randrange(2)}")}
-        case 2:
-            words = {"unique": Unique(f"key-{rng.randrange(2)}", "forever")}
-        case 3:
-            words = {"unique": Unique(f"key-{rng.randrange(2)}", "period", 60 * SECOND)}
-        case 4:
-            words = {"concurrency_key": "few", "concurrency_limit": 1}
-    return NewJob(
-        id=new_id,
-        task=task,
-        args="{}",
-        tenant=rng.choice(["acme", "beta"]),
-        priority=rng.choice([0, 0, 5]),
-        delay_us=rng.choice([0, 0, 15 * SECOND]),
-        max_attempts=rng.choice([2, 3, 5]),
-        lease_us=world.options.lease_seconds * SECOND,
-        deadline_us=rng.choice([None, 3600 * SECOND, 90 * SECOND]),
-        **words,  # type: ignore[arg-type]
-    )
+def _number_of(lease: Lease) -> int:
+    return crc32(owner_of(lease).encode())

@@ -1,4 +1,4 @@
-"""What a seed decides before anything happens: which faults there are, how often, and how much work."""
+"""What one seed draws: which things may go wrong, how often, what takes part, and how much work there is."""
 
 from __future__ import annotations
 
@@ -26,6 +26,24 @@ class Fault(StrEnum):
     """Minutes pass at once."""
     CLOCK_BACK = "clock back"
     """The clock of the database is set back."""
+    PUT_BACK = "put back"
+    """The database is replaced by a backup of itself, while everybody goes on: fences are given out again."""
+
+
+class Theme(StrEnum):
+    """What may take part in a history. Each has a few of them: a short history with all has no room for any."""
+
+    SOURCES = "sources"
+    JOINS = "joins"
+    SCHEDULES = "schedules"
+    KEYS = "keys"
+    PERMITS = "permits"
+    PRUNING = "pruning"
+    VERSIONS = "versions"
+    """Two versions at once: workers that lack some tasks, schedulers that differ, rows with newer fields."""
+
+
+RARE = frozenset({Fault.PUT_BACK})
 
 
 @dataclass(frozen=True)
@@ -41,18 +59,24 @@ class Options:
     lease_seconds: int
     rates: dict[Fault, float]
     """How often each fault happens, per call; a fault that is not here never does."""
+    themes: frozenset[Theme]
 
     @classmethod
     def of(cls, seed: int) -> Options:
         """Draw the options of a seed. Each has a part of the faults, so that every fault is seen without the others."""
         rng = Random(seed)
-        faults = [fault for fault in Fault if rng.random() < 0.6]
+        faults = [fault for fault in Fault if rng.random() < (0.3 if fault in RARE else 0.6)]
         return cls(
             seed=seed,
-            steps=rng.randint(80, 160),
-            jobs=rng.randint(3, 9),
-            workers=rng.randint(2, 4),
+            steps=rng.randint(50, 100),
+            jobs=rng.randint(3, 7),
+            workers=rng.choice([1, 2, 2, 3]),  # one alone gets back what it lost, and still runs
             batch=rng.choice([1, 1, 2, 3]),
-            lease_seconds=rng.choice([10, 30, 60]),
-            rates={fault: rng.choice([0.01, 0.03, 0.08]) for fault in faults},
+            lease_seconds=rng.choice([5, 10, 30]),
+            rates={fault: _rate(rng, fault) for fault in faults},
+            themes=frozenset(theme for theme in Theme if rng.random() < 0.4),
         )
+
+
+def _rate(rng: Random, fault: Fault) -> float:
+    return rng.choice([0.03, 0.06]) if fault in RARE else rng.choice([0.01, 0.03, 0.08])

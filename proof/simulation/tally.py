@@ -1,4 +1,4 @@
-"""What a campaign of many seeds came to."""
+"""What a campaign of many seeds came to: how many histories reached each state worth reaching."""
 
 from __future__ import annotations
 
@@ -6,30 +6,67 @@ from collections import Counter
 
 from proof.simulation.campaign import Outcome
 
-SOMETIMES = (
+STATES = (
     "a process died",
+    "a call broke off",
     "a worker had to wait for the database",
+    "somebody went between two transactions of a call",
     "a lease expired",
     "a dead process was recovered at once",
     "a stale write was refused",
     "a run was told that its lease is lost",
+    "a worker got a job again that it still ran",
+    "a worker saw that the database was put back",
+    "a lease that its worker did not know of was given back",
     "a lost reply was found to be a success",
+    "a client was not told whether its job is there",
     "an effect in doubt was adopted",
     "an effect in doubt had not happened",
     "an interrupted effect was left for a person",
-    "a lost lease was the last",
-    "a job waited past its deadline",
+    "a job ended dead (attempts_exhausted)",
+    "a job ended dead (lease_exhausted)",
+    "a job ended dead (deadline)",
+    "a job ended dead (permanent)",
+    "a job ended dead (effect_unknown)",
+    "a job ended skipped",
     "a job was released",
-    "a job waited for a permit",
     "a job was cancelled, then cancelled",
     "a job was cancelled, then running",
     "a dead letter was requeued",
+    "a waiting job was made due by hand",
+    "a paused queue was resumed",
     "a duplicate got the existing job",
-    "a slot fired",
-    "a slot was opened by hand",
+    "a duplicate with other arguments was refused",
+    "a job waited for concurrency",
+    "a job waited for the permits of a source",
+    "a job waited for the rate of a source",
+    "a job waited for the breaker of a source",
+    "a job waited for the paused of a source",
+    "a job waited for the parked of a source",
+    "a breaker went from closed to open",
+    "a breaker went from open to half_open",
+    "a breaker went from half_open to closed",
+    "a breaker went from half_open to open",
+    "a run went to wait for other jobs",
+    "a job was woken by the last that it waited for",
+    "a slot was fired",
+    "a slot was coalesced",
+    "a slot was missed",
+    "a slot was skipped_overlap",
+    "a slot was skipped_paused",
+    "a slot was manual",
+    "a slot was backfilled",
     "a race for a slot was lost",
+    "something was pruned",
+    "a task of another version was left to others",
+    "a schedule of another version was left alone",
 )
-"""Rare things that must have happened: a campaign in which no zombie ever woke proves nothing."""
+"""Every campaign must reach each of them: one in which no zombie ever woke proves nothing."""
+RARE_STATES = (
+    "a closed source was opened by hand",
+    "a person resolved an unknown effect",
+)
+"""What a long campaign must reach, and a short one may not."""
 
 
 class Tally:
@@ -41,30 +78,38 @@ class Tally:
         self.failed: list[int] = []
         self.faults: Counter[str] = Counter()
         self.seen: Counter[str] = Counter()
+        """How many histories reached each state."""
 
     def add(self, outcome: Outcome) -> None:
         """One more seed."""
         self.seeds += 1
         self.calls += len(outcome.history)
         self.faults += outcome.faults
-        self.seen += outcome.seen
+        self.seen += Counter(outcome.seen.keys())
         if outcome.wrong:
             self.failed.append(outcome.options.seed)
 
-    @property
-    def never(self) -> list[str]:
-        """What should have happened sometimes, and did not."""
-        return [what for what in SOMETIMES if not self.seen[what]]
+    def merge(self, other: Tally) -> None:
+        """What another shard came to."""
+        self.seeds += other.seeds
+        self.calls += other.calls
+        self.failed += other.failed
+        self.faults += other.faults
+        self.seen += other.seen
+
+    def never(self, states: tuple[str, ...] = STATES) -> list[str]:
+        """What should have been reached, and was not."""
+        return [state for state in states if not self.seen[state]]
 
     def report(self, seconds: float) -> str:
         """For people."""
         faults = sum(self.faults.values())
-        pace = f"{self.seeds / seconds:.0f} seeds/s, {faults / seconds:.0f} faults/s"
+        pace = f"{self.seeds / seconds:.0f} histories/s, {faults / seconds:.0f} faults/s"
         lines = [
-            f"{self.seeds} seeds, {self.calls} calls of the store, {faults} faults in {seconds:.0f} s ({pace})",
-            f"{len(self.failed)} seeds failed; faults:",
+            f"{self.seeds} histories, {self.calls} calls of the store, {faults} faults in {seconds:.0f} s ({pace})",
+            f"{len(self.failed)} failed; faults:",
             *(f"  {count:8} x {fault}" for fault, count in self.faults.most_common()),
-            "sometimes:",
-            *(f"  {self.seen[what]:8} x {what}" for what in SOMETIMES),
+            "histories that reached:",
+            *(f"  {self.seen[state]:8} x {state}" for state in (*STATES, *RARE_STATES)),
         ]
         return "\n".join(lines)

@@ -32,4 +32,4 @@ class Fleet(Crew):
         oldest.process.kill()
         oldest.process.wait()
         self.deaths.append(Death(oldest.pid, time.time()))
-        self._start()
+        self.launch()

@@ -22,7 +22,7 @@ AFTER_THE_END = {"job.requeued", "effect.resolved", "slot.opened"}
 FIRING = {"fired", "backfilled", "manual"}
 PROCESS_DIED = "process_died"
 """The code of a loss that was seen at once: the job was alone in a child process, and that died."""
-LEDGERED = {"pipeline", "settling", "failing", "snoozing", "joining", "governed", "visiting"}
+LEDGERED = frozenset({"pipeline", "settling", "failing", "snoozing", "joining", "governed", "visiting"})
 """The tasks whose success means one effect and one commit in the ledger."""
 
 
@@ -76,6 +76,7 @@ class Evidence:
     due_slots: dict[str, set[int]] | None = None
     """By an evaluation of our own: the slots that each schedule owed; None where that is not asked."""
     drained: bool = True
+    ledgered: frozenset[str] = LEDGERED
 
 
 def check(evidence: Evidence) -> Verdict:
@@ -165,7 +166,7 @@ def _anomalies(evidence: Evidence) -> Iterator[str]:
     yield from _slots_have_jobs(facts)
     if evidence.drained:
         yield from (f"job {parent} still waits for job {child}" for child, parent in facts.joins)
-    yield from _ledger_agrees(facts)
+    yield from _ledger_agrees(facts, evidence.ledgered)
     by_job: dict[str, list[EventFact]] = defaultdict(list)
     for event in facts.events:
         by_job[event.job].append(event)
@@ -218,7 +219,7 @@ def _slots_have_jobs(facts: Facts) -> Iterator[str]:
             yield f"I12: the slot {moment} of {schedule} names job {job}, which does not exist"
 
 
-def _ledger_agrees(facts: Facts) -> Iterator[str]:
+def _ledger_agrees(facts: Facts, ledgered: frozenset[str]) -> Iterator[str]:
     """I10, I11, I12: rows of commits exist if and only if the ledger says so; success means that all is recorded."""
     done = {(f"{tenant}/{key}", name) for tenant, _, key, name, state, _ in facts.effects if state == "done"}
     committed = {key for key, name in done if name == "commit:save"}
@@ -226,7 +227,7 @@ def _ledger_agrees(facts: Facts) -> Iterator[str]:
     for key in committed ^ saved:
         yield f"I12: the ledger and the rows of job key {key} disagree"
     for job in facts.jobs:
-        if job.task in LEDGERED and job.state == "succeeded":
+        if job.task in ledgered and job.state == "succeeded":
             for name in ("charge", "commit:save"):
                 if (f"{job.tenant}/{job.job_key}", name) not in done:
                     yield f"I11: job {job.id} succeeded without its {name}"

@@ -120,8 +120,8 @@ def _watch(kind: type[Any], methods: tuple[str, ...], reach: Reach) -> None:
     names = entry_names()
     made = kind.__init__
 
-    def init(self: Any, raw: Any) -> None:
-        made(self, _Watched(raw, reach))
+    def init(self: Any, raw: Any, *rest: Any) -> None:
+        made(self, _Watched(raw, reach), *rest)
 
     kind.__init__ = init
     for method in methods:

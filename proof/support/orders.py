@@ -11,7 +11,7 @@ from typing import Any
 from haulwright import Haulwright, Retry
 from haulwright.client.handle import Handle
 from haulwright.sandbox import Sandbox, SandboxClock
-from proof.support.site import NTH_VARIABLE, POINT_VARIABLE, Site
+from proof.support.site import NTH_VARIABLE, POINT_VARIABLE, SHORT_LEASE, Site
 
 WORKER = "proof.support.connector_worker"
 SANDBOX_VARIABLE = "PROOF_SANDBOX"
@@ -60,7 +60,7 @@ class Market:
         def elsewhere(wanted: str) -> str:
             raise AssertionError(wanted)
 
-        return self.app.task(name=task, retry=POLICY)(elsewhere).enqueue(wanted)
+        return self.app.task(name=task, retry=POLICY, lease=SHORT_LEASE)(elsewhere).enqueue(wanted)
 
     def finish(self) -> None:
         """Let a fresh worker finish everything."""

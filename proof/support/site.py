@@ -43,6 +43,8 @@ SCHEDULER = "proof.support.scheduler"
 ROOT = Path(__file__).resolve().parents[2]
 START = 1_704_067_200_000_000
 """2024-01-01T00:00:00Z, in microseconds."""
+SHORT_LEASE = "4 s"
+"""Of work whose time stands still: what a dead worker left is watched for a second, and not for half a minute."""
 PATIENCE_SECONDS = 120
 
 

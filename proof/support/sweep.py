@@ -32,7 +32,7 @@ def kill_at(site: Site, work: Workload, point: Point, *, elsewhere: bool = True)
     if point.work == "governed":
         words[CONCURRENCY_VARIABLE] = "2"  # so that one passes, one is refused, and one gets its turn without a claim
     if first := FIRST_DEATHS.get(point.work):
-        _die(site, first, words)
+        _die(site, first, words | {HOST_VARIABLE: "far away"})  # so that the next one has to watch its lease
         site.clock.advance(PAST_THE_LEASE_SECONDS)
     _die(site, point.at, words | {NTH_VARIABLE: str(point.nth)})
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from haulwright import Context, Haulwright, LeaseLost, Retry, Retryable, Snooze, Throttled, Tx
 from haulwright.client.task import Task
-from haulwright.engine.job import Lease
+from haulwright.engine.job import DEFAULT_LEASE_SECONDS, Lease
 from proof.support.afterlife import Afterlife
 from proof.support.machine import MACHINE
-from proof.support.site import Site
+from proof.support.site import SHORT_LEASE, Site
 
 SINK = "create table if not exists proof_sink (owner text not null, job_id text not null, fence bigint not null)"
 SCHEDULE = "every five minutes"
@@ -56,17 +56,22 @@ class Workload:
         self.app = Haulwright(site.url, clock=site.clock if site.clock_path.exists() else None)
         self._reach = reach
         policy = Retry(5, base="10 s", jitter=0)
-        self.note: Task[..., int] = self.app.task(name="note", retry=policy)(self._note)
-        self.pipeline: Task[..., int] = self.app.task(name="pipeline", retry=policy, concurrency=2)(self._pipeline)
-        self.settling: Task[..., int] = self.app.task(name="settling", retry=policy)(self._settling)
-        self.failing: Task[..., int] = self.app.task(name="failing", retry=policy)(self._failing)
-        self.snoozing: Task[..., int] = self.app.task(name="snoozing", retry=policy)(self._snoozing)
-        self.part: Task[..., int] = self.app.task(name="part", retry=policy, queue=PARTS)(self._part)
-        self.joining: Task[..., int] = self.app.task(name="joining", retry=policy)(self._joining)
+        lease = SHORT_LEASE if site.clock_path.exists() else DEFAULT_LEASE_SECONDS
+        self.note: Task[..., int] = self.app.task(name="note", retry=policy, lease=lease)(self._note)
+        self.pipeline: Task[..., int] = self.app.task(name="pipeline", retry=policy, lease=lease, concurrency=2)(
+            self._pipeline
+        )
+        self.settling: Task[..., int] = self.app.task(name="settling", retry=policy, lease=lease)(self._settling)
+        self.failing: Task[..., int] = self.app.task(name="failing", retry=policy, lease=lease)(self._failing)
+        self.snoozing: Task[..., int] = self.app.task(name="snoozing", retry=policy, lease=lease)(self._snoozing)
+        self.part: Task[..., int] = self.app.task(name="part", retry=policy, lease=lease, queue=PARTS)(self._part)
+        self.joining: Task[..., int] = self.app.task(name="joining", retry=policy, lease=lease)(self._joining)
         self.server = self.app.source("server", rate="1/h", concurrency=2)
-        self.governed: Task[..., int] = self.app.task(name="governed", source=self.server, retry=policy)(self._governed)
+        self.governed: Task[..., int] = self.app.task(name="governed", source=self.server, retry=policy, lease=lease)(
+            self._governed
+        )
         self.calm = self.app.source("calm", rate="600/min", burst=10, concurrency=2)
-        self.visiting: Task[..., int] = self.app.task(name="visiting", retry=policy)(self._visiting)
+        self.visiting: Task[..., int] = self.app.task(name="visiting", retry=policy, lease=lease)(self._visiting)
         lingering = self.app.task(name="lingering", retry=policy, lease="2 s", concurrency=1)
         self.lingering: Task[..., int | Snooze] = lingering(self._lingering)
 

@@ -77,7 +77,7 @@ def test_connections_that_are_ended_cost_nothing_but_time(served_work: Workload,
 @pytest.mark.postgres
 def test_a_commit_whose_answer_never_comes_is_looked_up_and_not_guessed(served_site: Site, served_work: Workload):
     with Proxy(served_site.url) as proxy, Crew(served_site, url=proxy.url) as crew:
-        drained = drain_under(served_work, crew, lambda: proxy.strike(7), jobs=JOBS, strikes=1)
+        drained = drain_under(served_work, crew, lambda: proxy.strike(7), jobs=2 * JOBS, strikes=1)
 
     assert drained.left.harm == []
     assert set(proxy.blows) == {"not passed on", "answer withheld"}

@@ -12,8 +12,6 @@ import pytest
 
 from haulwright.engine.ids import new_id
 from haulwright.stores.claim_cursor import ClaimCursor
-from proof.simulation.__main__ import failure
-from proof.simulation.campaign import run_seed
 from proof.support.afterlife import VERBS
 from proof.support.bulk import fill
 from proof.support.checker import Evidence, check
@@ -43,7 +41,6 @@ JOIN_POINTS = (
 )
 FIVE_MINUTES = 300_000_000
 HOUR = 3_600_000_000
-SEEDS = 100
 
 
 @pytest.fixture(params=["sqlite", pytest.param("durable_postgres", marks=pytest.mark.postgres)])
@@ -152,11 +149,3 @@ def test_every_tenant_is_served_within_one_round_whatever_is_parked(database_url
             served |= {lease.tenant for lease in store.leases.claim(worker, ["default"], batch, turn)}
 
     assert len(served) == tenants
-
-
-@pytest.mark.proves("GU-01", "GU-02", "GU-03", "GU-04")
-@pytest.mark.parametrize("first", range(0, SEEDS, 25))
-def test_simulated_faults_break_no_invariant(first):
-    failures = [failure(outcome) for seed in range(first, first + 25) if (outcome := run_seed(seed)).wrong]
-
-    assert failures == []

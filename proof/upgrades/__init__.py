@@ -1,0 +1,1 @@
+"""Upgrades: workers of two versions on one database, with the migration in the middle of the load."""
