@@ -28,6 +28,7 @@ CLAIMED_AHEAD = 2
 FINISHED_AHEAD = 4
 _ID, _FENCE, _ARGS = 0, 1, 5
 """Where these stand in a claimed row."""
+_WORKER_ID = str(uuid.uuid4())
 _BOOK = book("haulwright.stores", "postgres", "jobs")
 Rows = list[tuple[Any, ...]]
 
@@ -70,27 +71,27 @@ def _claim(batch: int, claimed: Queue[Rows]) -> None:
         "past_run_at": [0],
         "past_id": [str(uuid.UUID(int=0))],
     }
-    asked = {**share, "worker_id": str(uuid.uuid4()), "queue": "default", "batch": batch, "gated": False, "now": None}
+    params = {**share, "worker_id": _WORKER_ID, "queue": "default", "batch": batch, "gated": False, "now": None}
     with _connect() as connection:
         rows: Rows = [()]
         while rows:
-            rows = connection.execute(_BOOK["claim"][0], asked).fetchall()
+            rows = connection.execute(_BOOK["claim"][0], params).fetchall()
             claimed.put(rows)
 
 
 def _settle(finished: Queue[Rows]) -> None:
     with _connect() as connection:
         while rows := finished.get():
-            told = {"id": array([row[_ID] for row in rows]), "fence": array([row[_FENCE] for row in rows])}
-            connection.execute(_BOOK["settle"][0], _told(len(rows)) | told)
+            keys = {"id": array([row[_ID] for row in rows]), "fence": array([row[_FENCE] for row in rows])}
+            connection.execute(_BOOK["settle"][0], _succeeded(len(rows)) | keys)
 
 
-def _told(count: int) -> dict[str, Any]:
+def _succeeded(count: int) -> dict[str, Any]:
     """The columns of a settlement that are the same for every job that succeeded without a result."""
     nothing = array([None] * count)
     named = ("reason", "result", "event_fields", "error_class", "error_code", "error_message")
     same: dict[str, Any] = {"was": array(["running"] * count), "state": array(["succeeded"] * count), "now": None}
-    same["losses"] = array([0] * count)
+    same |= {"losses": array([0] * count), "worker_id": array([_WORKER_ID] * count)}
     return same | dict.fromkeys(named, nothing)
 
 

@@ -28,7 +28,8 @@ pragma synchronous = full;
 pragma cache_size = -4096;
 pragma wal_autocheckpoint = 4000;
 """
-_SUCCEEDED = {"was": "running", "state": "succeeded", "losses": 0} | dict.fromkeys(
+_WORKER_ID = str(uuid.uuid4())
+_SUCCEEDED = {"worker_id": _WORKER_ID, "was": "running", "state": "succeeded", "losses": 0} | dict.fromkeys(
     ("reason", "result", "event_fields", "error_class", "error_code", "error_message")
 )
 _SETTLE = [with_table(one, ("id", "fence", *_SUCCEEDED), ("id", "fence")) for one in _BOOK["settle"]]
@@ -40,13 +41,12 @@ def work(setting: dict[str, Any]) -> None:
     path = app.database_url.removeprefix("sqlite:///")
     connection = sqlite3.connect(path, isolation_level=None, timeout=0, cached_statements=256)
     connection.executescript(_PRAGMAS)
-    asked = {"worker_id": str(uuid.uuid4()), "queue": "default", "tenant": "default", "rank": 0}
-    asked["limit"] = setting["batch"]
+    share = {"worker_id": _WORKER_ID, "queue": "default", "tenant": "default", "rank": 0, "limit": setting["batch"]}
     rows: Rows = []
     while True:
         _begin(connection)
         _settle(connection, rows)
-        rows = connection.execute(_BOOK["claim"][0], asked | {"now": host_now()}).fetchall()
+        rows = connection.execute(_BOOK["claim"][0], share | {"now": host_now()}).fetchall()
         connection.execute("commit")
         if not rows:
             return
@@ -70,7 +70,7 @@ def _begin(connection: sqlite3.Connection) -> None:
 
 def _settle(connection: sqlite3.Connection, rows: Rows) -> None:
     if rows:
-        told = json.dumps([(row[_ID], row[_FENCE]) for row in rows])
+        keys = json.dumps([(row[_ID], row[_FENCE]) for row in rows])
         same = {f"same_{name}": value for name, value in _SUCCEEDED.items()}
         for statement in _SETTLE:
-            connection.execute(statement, {**same, "told": told, "now": host_now()}).fetchall()
+            connection.execute(statement, {**same, "input": keys, "now": host_now()}).fetchall()

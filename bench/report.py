@@ -33,6 +33,9 @@ METHOD = """\
   the faster way, a statement that commits itself.
 - Large histories, backlogs and parked jobs are made by `insert ... select` from one real row; on PostgreSQL they are
   then vacuumed and analysed, as its own upkeep would have done.
+- Retention has four overdue rows for each job from the start, and each job is overdue when it has finished. Its rounds
+  begin at once instead of ten minutes apart. Rows and jobs are counted over the same time. SQLite has one writer: a row
+  that is removed takes from the drain what it costs.
 - Pick-up is the time from the call of `enqueue` in one process to the first line of the task in another.
 - A gate is passed and left as a request does it, one after the other, with a rate and permits that keep nobody waiting.
 - Feeds are the same bytes for both: RSS 2.0, Atom and RSS 1.0 in turn, 40 entries each. feedparser is called as its own

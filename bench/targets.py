@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bench.figures import Series
-from bench.scenarios import brands, clustering, drains, enqueueing, flat, sources, standing, startup
+from bench.scenarios import brands, clustering, drains, enqueueing, flat, retention, sources, standing, startup
 
 Figures = Mapping[str, Series]
 
@@ -102,6 +102,7 @@ def _on_both(database: str) -> tuple[Target | Either, ...]:
     short = _SHORT[database]
     single, bulk = f"enqueue {database}/", f"bulk {database}/"
     memory, pickup, rows = f"memory {database}/", f"pickup {database}/", f"normalization {database}"
+    kept, beside = f"retention {database}/", 0.6 if database == _PG else 0.3
     pick_p50, idle, gate_p50 = (4.0, 1.0, 2.0) if database == _PG else (10.0, 2.0, 1.0)
     return (
         Target(
@@ -122,6 +123,14 @@ def _on_both(database: str) -> tuple[Target | Either, ...]:
         ),
         _flat("history", database, flat.HISTORY, "large history"),
         _flat("backlog", database, flat.BACKLOG, "large backlog"),
+        Target(
+            f"{short}: rows that retention removes over jobs that finish beside it",
+            kept + retention.PRUNED, (kept + retention.BESIDE,), 1.0,
+        ),
+        Target(
+            f"{short}: drain beside retention, over the same without",
+            kept + retention.BESIDE, (kept + retention.WITHOUT,), beside,
+        ),
         Target(f"{short}: passing and leaving a gate p50, ms", f"gate {database}/p50", most=gate_p50),
         Target(f"{short}: asking for a compile p99 beside two busy workers, ms", f"kickoff {database}/p99", most=20.0),
         Target(f"{short}: raw items of brands to rows, a second", f"{rows}/{brands.NEW}", least=5_000),

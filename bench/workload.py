@@ -12,7 +12,9 @@ from bench.hits import counter
 from bench.payload import Item, chunks
 from haulwright import Haulwright
 from haulwright.clock import SECOND
-from haulwright.runtime.worker import run_worker
+from haulwright.runtime import pruner
+from haulwright.runtime.launch import run_worker
+from haulwright.settings import Settings
 from haulwright.stores import migrations
 from haulwright.stores.connect import open_database
 from haulwright.stores.connection import Database
@@ -63,8 +65,15 @@ def fill(count: int, *, task: str = "noop", tenants: int = 1) -> None:
 
 
 def work(setting: dict[str, Any]) -> None:
-    """Run a worker with these options."""
-    run_worker(app, **setting)
+    """Run a worker with these options; with `keep_seconds` it keeps what succeeded no longer, and prunes at once."""
+    options = dict(setting)
+    kept = options.pop("keep_seconds", None)
+    if kept is None:
+        run_worker(app, **options)
+        return
+    pruner.ROUND_SECONDS = 0.0
+    settings = Settings.load({**os.environ, "HAULWRIGHT_KEEP_SUCCEEDED_SECONDS": str(kept)})
+    run_worker(app, settings=settings, **options)
 
 
 def unfinished() -> bool:
@@ -77,6 +86,12 @@ def began(since: float) -> float | None:
     moment = int(since * SECOND)
     ((first,),) = rows(f"select min(leased_at) from haulwright_history where finished_at >= {moment}")
     return None if first is None else float(first) / SECOND
+
+
+def history_size() -> int:
+    """How many finished jobs are kept."""
+    ((count,),) = rows("select count(*) from haulwright_history")
+    return int(count)
 
 
 def finished(number: int) -> float:

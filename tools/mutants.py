@@ -32,6 +32,7 @@ AT_ONCE = 2
 PATIENCE_SECONDS = 300
 FIRST_PATIENCE_SECONDS = 1800
 """For all the tests at once, which must be green before a guard is removed."""
+SIDE_BY_SIDE = ("-n", str(AT_ONCE), "--dist", "loadgroup")
 RED, NONE_COLLECTED = 1, 5
 FAILED = re.compile(r"^FAILED \S+::(test_\w+)", re.MULTILINE)
 DIALECTS = ("sqlite", "postgres")
@@ -109,8 +110,14 @@ def _part(text: str, entry: str) -> tuple[str, str, str]:
     return text[:start], text[start:end], text[end:]
 
 
-def run_tests(
-    sources: Path, tests: tuple[str, ...], pick: str, address: str, patience_seconds: float = PATIENCE_SECONDS
+def run_tests(  # noqa: PLR0913 - a call of pytest has many words
+    sources: Path,
+    tests: tuple[str, ...],
+    pick: str,
+    address: str,
+    *,
+    patience_seconds: float = PATIENCE_SECONDS,
+    options: tuple[str, ...] = (),
 ) -> tuple[int, str]:
     """Run tests against these sources; returns pytest's exit code and what it said."""
     environment = {**os.environ, "PYTHONPATH": str(sources), "HAULWRIGHT_TEST_DATABASE_URL": address, "CI": "true"}
@@ -123,7 +130,7 @@ def run_tests(
         raise RuntimeError(message)
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--timeout", "120"]
     done = subprocess.run(  # noqa: S603 - as above
-        [*command, "-m", "not crash", *(["-k", pick] if pick else []), *tests],
+        [*command, *options, "-m", "not crash", *(["-k", pick] if pick else []), *tests],
         cwd=ROOT,
         env=environment,
         capture_output=True,
@@ -207,7 +214,7 @@ def main() -> int:
 def _is_green(trials: list[Trial], address: str) -> bool:
     """A test that is red with all guards in place proves nothing about a missing one."""
     tests = tuple(sorted({test for trial in trials for test in trial.tests}))
-    code, said = run_tests(SOURCES, tests, "", address, FIRST_PATIENCE_SECONDS)
+    code, said = run_tests(SOURCES, tests, "", address, patience_seconds=FIRST_PATIENCE_SECONDS, options=SIDE_BY_SIDE)
     if code:
         print(said.strip()[-3000:])
         print("The tests are red with all guards in place; nothing was tried.")

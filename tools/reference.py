@@ -90,6 +90,10 @@ def limits_page() -> str:
         "correlation ids) are limited in characters and in bytes: a tenant, a task and a key stand together in one",
         "entry of an index, for which PostgreSQL has 2,704 bytes.",
         "",
+        "What a claim, a page or a look takes is bounded too: a worker holds 32 MiB of large arguments, a page of jobs",
+        "8 MiB, `top` and `doctor` look at 100 queues. A page of queues costs what its own queues cost, but for a",
+        "tenant that has few among very many: the index of waiting jobs is read until its page is full.",
+        "",
         "| limit | value |",
         "|---|---|",
     ]

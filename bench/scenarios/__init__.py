@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bench.figures import Series
 from bench.lane import Bench
-from bench.scenarios import brands, clustering, drains, enqueueing, flat, sources, standing, startup
+from bench.scenarios import brands, clustering, drains, enqueueing, flat, retention, sources, standing, startup
 
 Run = Callable[[Bench, str], list[Series]]
 
@@ -41,6 +41,7 @@ _WRITTEN: tuple[tuple[str, Run, tuple[str, ...], str, float], ...] = (
     ("memory", standing.memory, _BOTH, "Memory of a worker during a long drain", 420),
     ("history", flat.history, _BOTH, "Draining with a large history", 600),
     ("backlog", flat.backlog, _BOTH, "Draining from a large backlog", 300),
+    ("retention", retention.retention, _BOTH, "Draining while retention removes as much as it can", 300),
     ("snapshot", flat.snapshot, ("postgres",), "Draining while another client's snapshot stays open", 300),
     ("gate", sources.gate, _BOTH, "Passing and leaving the gate of a source", 120),
     ("feeds", sources.feeds, ("none",), "Reading feeds", 120),

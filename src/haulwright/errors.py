@@ -25,6 +25,9 @@ An error says what happened, why, and what to do next; its facts are fields, so 
         DatabaseUnavailable    not reachable, read-only, busy beyond patience, or out of space: it passes
         DatabaseUnsuitable     reachable, but not something the promise can be kept on
         SchemaMismatch         the schema is newer or older than this code, or was changed by hand
+        DatabaseLost           not the one any more that this process used: waiting does not help
+          DatabaseReplaced     its file was replaced, deleted, written over, or lost its log under this process
+          DatabaseDamaged      its file cannot be read any more
       RunError                 raised inside a run, and by tasks to say how the run ends
         Retryable, Throttled, Permanent, AuthFailed
         LeaseLost, Cancelled, TimedOut
@@ -260,6 +263,40 @@ class DatabaseUnsuitable(DatabaseProblem):
 
 class SchemaMismatch(DatabaseProblem):
     """The schema and this code do not belong together."""
+
+
+class DatabaseLost(DatabaseProblem):
+    """The database is not the one any more that this process used. Waiting does not help: a worker ends."""
+
+    exit_code = 74
+
+
+class DatabaseReplaced(DatabaseLost):
+    """The file was replaced, deleted, written over or lost its log under this process, which refuses to go on.
+
+    What the refused transaction wrote is in a file that nobody will open: take it for not written.
+    """
+
+    def __init__(self, path: str, what: str) -> None:
+        super().__init__(
+            f"The database {path} {what} while this process used it: what it wrote since then may be in no file.",
+            hint=f"Stop every process that uses it, in order and not with kill -9. See that {path} is the file you "
+            "want, without a -wal or -shm of another beside it; look with: haulwright db verify; then start again.",
+        )
+        self.path = path
+        self.what = what
+
+
+class DatabaseDamaged(DatabaseLost):
+    """What is in the file cannot be read any more. The hint says how to go on."""
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(
+            f"The database {path} is damaged: {why}.",
+            hint="Stop every process that uses it, and keep a copy of the file with its -wal. Put a backup in its "
+            f"place; without one, take out what can be read: sqlite3 {path} .recover | sqlite3 rescued.db",
+        )
+        self.path = path
 
 
 class RunError(HaulwrightError):

@@ -17,7 +17,7 @@ from haulwright.runtime.identity import this_process
 from tests.cli.conftest import SHOP
 from tests.stores.scenes import bury, claim, fail, new_job, settle
 
-KEYS = ["at", "throughput", "queues", "workers", "failures"]
+KEYS = ["at", "throughput", "queues", "more_queues", "workers", "failures"]
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from haulwright.clock import SECOND
 from haulwright.engine.ids import new_id
 from tests.cli.conftest import SHOP
 from tests.cli.test_worker import SLOW_APP
@@ -106,16 +107,19 @@ def test_grace_is_what_runs_get_to_finish(worker, haulwright):
     assert (stopped.returncode, job["state"], job["attempts"]) == (0, "queued", 0)
 
 
-@pytest.mark.proves("CLI-02")
-def test_the_stale_check_interval_is_that_between_two_sweeps_for_lost_leases(worker, clock, store):
-    """The lease runs out after the sweep with which every worker begins."""
+@pytest.mark.proves("CLI-02", "HB-02")
+def test_the_stale_check_interval_is_that_between_two_sweeps(worker, clock, store):
+    """A lease that ended long ago, and a job past its deadline, both after the sweep with which every worker begins."""
     worker("--queues", "other", "--stale-check-interval", "0.1 s", HAULWRIGHT_STALE_CHECK_INTERVAL_SECONDS="3600")
-    store.jobs.enqueue([new_job()])
-    job_id = claim_one(store, new_id()).id
+    store.jobs.enqueue([new_job(lease_us=SECOND)])
+    lost = claim_one(store, new_id()).id
+    late = new_job(deadline_us=SECOND)
+    store.jobs.enqueue([late])
 
     clock.advance(200)
 
-    eventually(lambda: store.listing.get(job_id).losses == 1)
+    eventually(lambda: store.listing.get(lost).losses == 1)
+    eventually(lambda: store.listing.get(late.id).reason == "deadline")
 
 
 @pytest.mark.postgres

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections import OrderedDict
 from enum import StrEnum
 
@@ -122,9 +121,7 @@ def test_a_small_value_that_unfolds_into_a_giant_text_is_refused_at_once():
     value = "laugh"
     for _ in range(60):
         value = [value, value]
-    started = time.perf_counter()
-    assert "is larger" in refusal_of(value).why
-    assert time.perf_counter() - started < 5
+    assert "is larger" in refusal_of(value).why  # to unfold it would take longer than there are seconds
 
 
 def test_a_giant_value_is_refused_without_being_written_out():

@@ -12,6 +12,7 @@ from haulwright import Haulwright, events
 from haulwright.clock import SECOND, host_now
 from haulwright.engine.ids import new_id
 from haulwright.errors import Forbidden, Refused
+from haulwright.operations import health
 from haulwright.settings import Settings
 from haulwright.stores import migrations
 from haulwright.stores.connect import open_database
@@ -183,3 +184,14 @@ def test_the_script_of_a_schema_needs_no_database(empty, database_url):
 def _files_of(database_url):
     path = Path(database_url.removeprefix("sqlite:///"))
     return path.parent.glob(f"{path.name}*")
+
+
+@pytest.mark.usefixtures("on_the_bench")
+def test_so_many_queues_are_looked_at_and_it_is_said_that_there_are_more(monkeypatch):
+    monkeypatch.setattr(health, "SHOWN_QUEUES", 2)
+    app.store.jobs.enqueue([new_job(queue=name) for name in ("a", "b", "c")])
+
+    queues = [finding for finding in app.operations(ADMIN).health.examine(Settings.load()) if finding.check == "queue"]
+
+    assert len(queues) == 3
+    assert "more queues" in str(queues[-1])

@@ -7,6 +7,7 @@ import pytest
 from haulwright import Haulwright
 from haulwright.clock import SECOND
 from haulwright.errors import NotFound
+from haulwright.operations import overview
 from tests.operations.fleet import ACME, ADMIN, SUPPORT, app, worker
 from tests.stores.scenes import START, bury, claim, new_job
 
@@ -106,3 +107,15 @@ def test_a_look_at_a_database_that_is_not_there_makes_none(tmp_path):
         missing.operations(ADMIN).overview.frame()
 
     assert not (tmp_path / "none.db").exists()
+
+
+def test_a_look_shows_so_many_queues_the_busy_ones_first_and_says_that_there_are_more(monkeypatch):
+    monkeypatch.setattr(overview, "FRAME_QUEUES", 3)
+    app.store.jobs.enqueue([new_job(queue=name) for name in ("a", "b", "c", "z")])
+    app.store.workers.register(worker(), ["y", "z"], [])
+
+    frame = app.operations(ADMIN).overview.frame()
+
+    assert ([queue.name for queue in frame.queues], frame.more_queues) == (["a", "y", "z"], True)
+    monkeypatch.setattr(overview, "FRAME_QUEUES", 5)
+    assert not app.operations(ADMIN).overview.frame().more_queues

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+import time
 
 from haulwright import Context, Haulwright, Retry
 
@@ -25,6 +26,12 @@ async def awhere(ctx: Context) -> int:
 
 @app.task()
 def anybody(n: int) -> int:
+    return n
+
+
+@app.task(isolation="process")
+def slowly(n: int) -> int:
+    time.sleep(0.5)
     return n
 
 

@@ -9,6 +9,7 @@ import pytest
 from haulwright import Haulwright, HaulwrightError
 from haulwright.engine.ids import new_id
 from haulwright.engine.transitions import State
+from haulwright.runtime import children
 from haulwright.stores import migrations
 from haulwright.stores.connect import open_database
 from tests.runtime import isolated
@@ -73,13 +74,32 @@ def test_a_task_that_takes_its_process_along_dies_alone_and_says_how(moved, task
 def test_a_job_whose_worker_died_under_it_runs_in_a_process_of_its_own(moved):
     suspect = isolated.anywhere.enqueue()
     moved.store.leases.claim(new_id(), ["default"])
-    run_out = "update haulwright_jobs set lease_expires_at = 1"
+    run_out = "update haulwright_jobs set lease_us = 1000000, lease_expires_at = 1"
     moved.store.database.transact(lambda connection: connection.execute(run_out))
 
     moved.run_worker(until_empty=True, concurrency=1)
 
     assert suspect.result(0) != os.getpid()
     assert suspect.job().losses == 1
+
+
+@pytest.mark.crash
+def test_a_child_whose_run_broke_off_in_the_parent_does_not_answer_for_the_next_one(moved, monkeypatch):
+    must_end, broken = children._Child._must_end, []
+
+    def break_off_once(child, run):
+        if not broken:
+            broken.append(child.process)
+            raise MemoryError
+        return must_end(child, run)
+
+    monkeypatch.setattr(children._Child, "_must_end", break_off_once)
+    first, second = isolated.slowly.enqueue(1), isolated.slowly.enqueue(2)
+    moved.run_worker(until_empty=True, concurrency=1)
+
+    assert second.result(0) == 2
+    assert (first.state(), first.job().attempts, first.job().error_class) == (State.QUEUED, 0, "MemoryError")
+    assert not broken[0].is_alive()
 
 
 def test_an_app_that_no_module_knows_cannot_be_sent_to_another_process():

@@ -99,9 +99,9 @@ def test_a_ring_that_comes_while_the_worker_asks_is_not_slept_over(ready_url, mo
         worker = Worker(app, WorkerOptions(poll_interval=3600), Settings.load())
         claim = app.store.leases.claim
 
-        def claim_nothing_and_hear(*asked):
+        def claim_nothing_and_hear(*asked, **bounds):
             monkeypatch.setattr(app.store.leases, "claim", claim)
-            leases = claim(*asked)
+            leases = claim(*asked, **bounds)
             work.enqueue()
             worker._on_notify()
             worker._idle_wait = 3600

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from haulwright.runtime import observer
+from haulwright.runtime import observed
 from haulwright.runtime.observers import CALLS
 from haulwright.stores import migrations
 from haulwright.stores.connect import open_database
@@ -52,7 +52,7 @@ def test_the_observers_of_the_page_count_and_trace(jobs):
 
 def test_the_page_names_every_call_and_every_value():
     text = PAGE.read_text("utf-8")
-    values = [name for name, thing in vars(observer).items() if hasattr(thing, "__dataclass_fields__")]
+    values = [name for name, thing in vars(observed).items() if hasattr(thing, "__dataclass_fields__")]
 
     assert [name for name in [*CALLS, *values] if f"`{name}`" not in text] == []
     assert len(BLOCK.findall(text)) == text.count("```") / 2

@@ -15,7 +15,7 @@ from haulwright import Context, Haulwright, Observer, Retry, Tx
 from haulwright.engine.ids import new_id
 from haulwright.errors import DatabaseUnavailable, HaulwrightError
 from haulwright.runtime import children, observers
-from haulwright.runtime.observer import JobRun
+from haulwright.runtime.observed import JobRun
 from haulwright.runtime.observers import CALLS
 from haulwright.runtime.prefetch import Prefetch
 from haulwright.stores import migrations
@@ -59,7 +59,7 @@ def drain(app: Haulwright, **options: Any) -> None:
 
 def steal(ctx: Context) -> None:
     """The lease of a run runs out and is taken back, as if its worker had stood still."""
-    run_out = "update haulwright_jobs set lease_expires_at = 1"
+    run_out = "update haulwright_jobs set lease_us = 1000000, lease_expires_at = 1"
     ctx.store.database.transact(lambda connection: connection.execute(run_out))
     assert len(ctx.store.recovery.reap()) == 1
 
@@ -296,9 +296,9 @@ def test_a_lease_whose_claim_was_not_answered_is_released_by_its_id(app, recorde
     handle = work.enqueue()
     claim = app.store.leases.claim
 
-    def claim_and_lose_the_reply(*arguments: Any) -> Any:
+    def claim_and_lose_the_reply(*arguments: Any, **bounds: Any) -> Any:
         monkeypatch.setattr(app.store.leases, "claim", claim)
-        assert claim(*arguments)
+        assert claim(*arguments, **bounds)
         raise DatabaseUnavailable(f"the connection password={CANARY} is gone")
 
     monkeypatch.setattr(app.store.leases, "claim", claim_and_lose_the_reply)
@@ -337,7 +337,7 @@ def move_times(app: Haulwright) -> Callable[[], None]:
         app.store.leases.claim(new_id(), ["default"])
         for statement in (
             "update haulwright_jobs set deadline_at = 1 where lease_expires_at is null",
-            "update haulwright_jobs set lease_expires_at = 1 where lease_expires_at is not null",
+            "update haulwright_jobs set lease_us = 1000000, lease_expires_at = 1 where lease_expires_at is not null",
             "update haulwright_schedules set next_at = next_at - 120000000, opened_until = opened_until - 120000000",
         ):
             app.store.database.transact(lambda connection, sql=statement: connection.execute(sql))

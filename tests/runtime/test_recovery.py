@@ -15,7 +15,6 @@ import pytest
 from haulwright import Haulwright
 from haulwright.engine.ids import new_id
 from haulwright.engine.transitions import State
-from haulwright.runtime import identity
 from haulwright.stores import migrations
 from haulwright.stores.connect import open_database
 from tests.runtime import importable
@@ -131,11 +130,11 @@ def test_a_lease_that_is_renewed_as_soon_as_the_database_is_back_is_not_taken_by
         @app.task(lease="1 h")
         def work() -> None: ...
 
-        handle, looked, reap = work.enqueue(), threading.Event(), app.store.recovery.reap
+        handle, looked, look = work.enqueue(), threading.Event(), app.store.recovery.ending
         (lease,) = app.store.leases.claim(new_id(), ["default"])
         run_out = "update haulwright_jobs set lease_expires_at = 1"
         app.store.database.transact(lambda connection: connection.execute(run_out))
-        monkeypatch.setattr(app.store.recovery, "reap", lambda *said, **more: (reap(*said, **more), looked.set())[0])
+        monkeypatch.setattr(app.store.recovery, "ending", lambda *said: (look(*said), looked.set())[0])
         starting = threading.Thread(target=app.run_worker, kwargs={"once": True}, daemon=True)
         starting.start()
 
@@ -145,41 +144,3 @@ def test_a_lease_that_is_renewed_as_soon_as_the_database_is_back_is_not_taken_by
 
         assert not lost
         assert (handle.job().state, handle.job().fence, handle.job().losses) == (State.RUNNING, lease.fence, 0)
-
-
-def test_a_process_that_runs_is_not_gone_and_one_that_ended_is():
-    me = identity.this_process()
-    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    started = identity.started_at(child.pid)
-
-    assert not identity.is_gone(me.boot_id, me.pid, me.pid_started)
-    assert not identity.is_gone(me.boot_id, child.pid, started)
-    child.stdin.close()
-    eventually(lambda: identity.is_gone(me.boot_id, child.pid, started))  # before its parent takes note of it
-    child.wait()
-    assert identity.is_gone(me.boot_id, child.pid, started)
-
-
-def test_the_number_of_a_process_may_be_taken_by_another():
-    me = identity.this_process()
-
-    assert identity.is_gone(me.boot_id, me.pid, "1")
-
-
-def test_an_earlier_boot_of_this_machine_is_gone_and_another_machine_is_not(monkeypatch):
-    monkeypatch.setattr(identity, "boot_id", lambda: "machine/boot-2/pid:[1]")
-
-    assert identity.is_gone("machine/boot-1/pid:[1]", 1, "1")
-    assert not identity.is_gone("other/boot-1/pid:[1]", 1, "1")
-    assert not identity.is_gone("/boot-1/pid:[1]", 1, "1")
-    assert not identity.is_gone("machine/boot-2/pid:[2]", 1, "1")
-    assert not identity.is_gone("", 1, "1")
-    assert not identity.is_gone("machine/boot-1/pid:[1]", 1, "")
-
-
-@pytest.mark.proves("CLM-06")
-def test_a_worker_without_a_name_is_called_after_its_host():
-    one, other = identity.this_process(), identity.this_process()
-
-    assert one.id != other.id
-    assert one.name == f"{one.host}-{one.id[-8:]}"

@@ -280,8 +280,8 @@ REPEATED = [
 @pytest.mark.parametrize("text", [*REPEATED, *(rule.example for rule in RULES), *(rule.example[:12] for rule in RULES)])
 def test_a_long_text_takes_no_longer_than_its_length(text):
     hostile = text * (300_000 // len(text))
-    started = time.perf_counter()
+    started = time.thread_time()  # what this thread computed: whoever else is busy here does not count
     redact(hostile)
     redact(f"token{hostile}")
 
-    assert time.perf_counter() - started < 5
+    assert time.thread_time() - started < 5

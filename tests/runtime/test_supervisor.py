@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from haulwright.runtime.loop import BROKEN_EXIT
 from haulwright.runtime.supervisor import Supervisor
 from haulwright.runtime.threads import LOST_THREADS_EXIT
 from tests.runtime.waiting import eventually
@@ -91,6 +92,14 @@ def test_a_worker_that_lost_its_threads_is_replaced_at_once(supervise, caplog):
 
     assert supervisor.run() == 0
     assert [death["pause_seconds"] for death in told(caplog, "a worker ended")] == [0.0]
+
+
+def test_a_worker_that_was_broken_is_replaced_after_a_growing_pause(supervise, caplog):
+    """What broke it may be in the machine, or in the app: at once would be too soon."""
+    supervisor = supervise(f"sys.exit({BROKEN_EXIT} if nth < 3 else 0)", until_empty=True)
+
+    assert supervisor.run() == 0
+    assert [death["pause_seconds"] for death in told(caplog, "a worker ended")] == [0.5, 1.0]
 
 
 @pytest.mark.parametrize("code", [2, 4, 69])

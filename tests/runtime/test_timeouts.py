@@ -19,9 +19,9 @@ from haulwright.engine.transitions import State
 from haulwright.errors import LeaseLost
 from haulwright.runtime import settler
 from haulwright.runtime.execution import Run
+from haulwright.runtime.launch import run_worker
 from haulwright.runtime.observers import SILENT
 from haulwright.runtime.threads import LOST_THREADS_EXIT, LostThreads, ThreadsLost, is_overdue
-from haulwright.runtime.worker import run_worker
 from haulwright.settings import Settings
 from tests.runtime.waiting import eventually
 

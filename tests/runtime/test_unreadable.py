@@ -40,7 +40,7 @@ def test_a_worker_starts_beside_rows_that_it_cannot_read_and_does_all_the_rest(a
     """It opens the slots of another schedule, takes back a lease, and runs jobs; of each bad row it tells once."""
     app.source("bad", concurrency=3)
 
-    @app.task()
+    @app.task(lease="1 s")
     def work():
         return 1
 

@@ -17,7 +17,7 @@ _PARAMETER = {"sqlite": re.compile(r"(?:(?<![:\w]):|\binput\.)([a-z]\w*)"), "pos
 """On SQLite the arrays of a batch are the columns of a table."""
 ON_POSTGRES_ALONE = {"scan_tenants_after", "claim_single_tenant"}
 """SQLite leaves no dead entries that a walk would have to step over, and makes no trips that could be saved."""
-IN_ONE_STATEMENT = {"batch", "gated", "notify", "past_tenant", "past_rank", "past_run_at", "past_id"}
+IN_ONE_STATEMENT = {"batch", "bytes", "gated", "notify", "past_tenant", "past_rank", "past_run_at", "past_id"}
 """SQLite claims pair by pair and counts the batch itself, in a transaction that asks the gates too; it has no bell, and
 no dead entries to step over."""
 

@@ -34,7 +34,7 @@ WALK = {"queue": "default", "after": "t3", "before": HIGHEST, "tenants": 4, **NO
 HOT = {
     "scan_tenants": (WALK, {}, "haulwright_jobs_ready"),
     "claim": (
-        {"queue": "default", "worker_id": A_JOB, "batch": 5, "gated": False, **NOW},
+        {"queue": "default", "worker_id": A_JOB, "batch": 5, "bytes": 9, "gated": False, **NOW},
         SHARE,
         "haulwright_jobs_ready",
     ),
@@ -46,6 +46,8 @@ HOT = {
     "asked_to_cancel": ({}, HELD, "primary key"),
     "ended": ({"losses": 0, **HELD}, {}, "primary key"),
     "stale": ({"limit": 100, **NOW}, {}, "haulwright_jobs_leased"),
+    "ending": ({"since": 0, "within_us": 9, "limit": 100, **NOW}, {}, "haulwright_jobs_leased"),
+    "silent": (NOW, HELD | {"heartbeat_at": 9}, "primary key"),
     "leases_of": ({"workers": [A_JOB], "limit": 100}, {}, "haulwright_jobs_leased"),
     "overdue": ({"limit": 100, **NOW}, {}, "haulwright_jobs_deadline"),
     "active_twin": ({"tenant": "t1", "task": "work", "key": "k"}, {}, "haulwright_jobs_unique"),
@@ -57,11 +59,17 @@ HOT = {
 """Each entry with its common parameters, the columns of its batch, and the index that must find its rows."""
 HOT_ON_POSTGRES = HOT | {
     "scan_tenants_after": (WALK, PAST, "haulwright_jobs_ready"),
-    "claim_single_tenant": (WALK | {"worker_id": A_JOB, "batch": 5}, {}, "haulwright_jobs_ready"),
+    "claim_single_tenant": (WALK | {"worker_id": A_JOB, "batch": 5, "bytes": 9}, {}, "haulwright_jobs_ready"),
 }
-ORDERED = {"scan_tenants", "scan_tenants_after", "claim", "claim_single_tenant", "stale", "overdue", "prune"}
+ORDERED = {"scan_tenants", "scan_tenants_after", "claim", "claim_single_tenant", "stale", "ending", "overdue", "prune"}
 """Entries whose order comes from their index: sorting would read everything that matches."""
-BOUND = {"claim": "run_at", "stale": "lease_expires_at", "overdue": "deadline_at", "prune": "finished_at"}
+BOUND = {
+    "claim": "run_at",
+    "stale": "lease_expires_at",
+    "ending": "lease_expires_at",
+    "overdue": "deadline_at",
+    "prune": "finished_at",
+}
 """The column that ends the scan of the index: what is not due yet is never read."""
 RARE = {"prune"}
 """Too rare for its plan to be kept from the time when the tables were empty."""

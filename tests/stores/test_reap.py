@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from haulwright import events
@@ -204,3 +206,89 @@ def test_a_lease_is_not_lost_because_a_clock_went_back(store, clock, worker):
     claim_one(store, worker)
 
     assert lose(store, clock, -3600) == []
+
+
+def ending(store, within_us=0):
+    """What a look finds that leaves out nothing."""
+    return store.recovery.ending(0, within_us, 100)[1]
+
+
+@pytest.mark.usefixtures("a_job")
+def test_a_look_finds_the_leases_that_end_soon_and_the_time_by_which_they_do(store, clock, worker):
+    lease = claim_one(store, worker)
+    clock.advance(100)
+
+    assert store.recovery.ending(0, 19 * SECOND, 100) == (clock.now(), [])
+    now, (found,) = store.recovery.ending(0, 21 * SECOND, 100)
+
+    assert (now, found.key, found.lease_us) == (clock.now(), lease.key, 120 * SECOND)
+    assert (found.heartbeat_at, found.expires_at) == (START, START + 120 * SECOND)
+    assert store.recovery.ending(found.expires_at + 1, 21 * SECOND, 100)[1] == []
+
+
+def test_a_short_lease_that_a_living_worker_just_renewed_does_not_end_soon(store, clock, worker, make_job):
+    make_job(lease_us=3 * SECOND)
+    claim_one(store, worker)
+
+    assert ending(store, 30 * SECOND) == []
+    clock.advance(1.6)
+    assert len(ending(store, 30 * SECOND)) == 1
+
+
+@pytest.mark.usefixtures("a_job")
+def test_a_lease_that_ran_out_and_stood_still_is_taken_back(store, clock, worker):
+    lease = claim_one(store, worker)
+    clock.advance(121)
+
+    (reaped,) = store.recovery.reap_silent(ending(store))
+
+    assert (reaped.key, reaped.state) == (lease.key, State.QUEUED)
+    assert store.events.of_job(lease.id)[1].data["detected_by"] == "sweep"
+    assert store.recovery.reap_silent([]) == []
+
+
+@pytest.mark.usefixtures("a_job")
+def test_a_lease_whose_heartbeat_moved_since_it_was_seen_is_left_alone(store, clock, worker):
+    """Even where it has run out again: nobody has watched that."""
+    lease = claim_one(store, worker)
+    clock.advance(121)
+    watched = ending(store)
+    store.leases.renew([lease])
+    clock.advance(121)
+
+    assert store.recovery.reap_silent(watched) == []
+    assert store.listing.get(lease.id).state is State.RUNNING
+
+
+@pytest.mark.usefixtures("a_job")
+def test_a_lease_that_had_run_out_when_it_was_seen_and_has_not_now_is_left_alone(store, clock, worker):
+    lease = claim_one(store, worker)
+    clock.advance(121)
+    watched = ending(store)
+    clock.advance(-3600)
+
+    assert store.recovery.reap_silent(watched) == []
+    assert store.listing.get(lease.id).state is State.RUNNING
+
+
+@pytest.mark.parametrize("other", ["fence", "worker_id"])
+@pytest.mark.usefixtures("a_job")
+def test_a_lease_that_is_not_the_one_that_was_seen_is_left_alone(store, clock, worker, other):
+    claim_one(store, worker)
+    clock.advance(121)
+    (seen,) = ending(store)
+
+    assert store.recovery.reap_silent([seen._replace(**{other: 2 if other == "fence" else new_id()})]) == []
+
+
+def test_those_who_watched_the_same_leases_take_back_each_once(store, open_store, clock, worker):
+    jobs = [new_job() for _ in range(30)]
+    store.jobs.enqueue(jobs)
+    claim(store, worker, 30)
+    clock.advance(121)
+    watched, stores = ending(store), [open_store() for _ in range(4)]
+
+    swept = race(*(partial(s.recovery.reap_silent, watched) for s in stores))
+
+    assert sorted(reaped.id for part in swept for reaped in part) == sorted(ids(jobs))
+    assert {store.listing.get(job.id).losses for job in jobs} == {1}

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+from types import SimpleNamespace
 
 import pytest
 
 from haulwright.clock import SECOND
+from haulwright.engine.lease import renewal_seconds
 from tests.stores.scenes import START, claim, claim_one, lose, new_job
 
 MANY = 40
@@ -76,6 +78,28 @@ def test_what_a_transaction_holds_is_not_taken_back_meanwhile(store, open_store,
     clock.advance(500)
 
     assert while_held(store, lease, open_store().recovery.reap) == []
+
+
+@pytest.mark.postgres
+@pytest.mark.usefixtures("on_postgres", "a_job")
+def test_what_a_transaction_holds_is_not_taken_back_by_who_watched_it(store, open_store, clock, worker):
+    lease = claim_one(store, worker)
+    clock.advance(500)
+    _, watched = store.recovery.ending(0, 0, 10)
+
+    assert while_held(store, lease, lambda: open_store().recovery.reap_silent(watched)) == []
+
+
+@pytest.mark.parametrize("seconds", [19, 21], ids=["shortly", "longer than a renewal"])
+def test_a_transaction_that_kept_a_lease_from_being_renewed_renews_it(store, clock, lease, monkeypatch, seconds):
+    """Whoever watched it meanwhile saw it stand still, and may ask for it the moment that it is free."""
+    moments = iter([100.0, 100.0 + seconds])
+    monkeypatch.setattr("haulwright.stores.effects.time", SimpleNamespace(monotonic=lambda: next(moments)))
+
+    store.effects.under(lease, "commit", lambda _connection: clock.advance(seconds))
+
+    renewed_at = clock.now() if seconds > renewal_seconds(lease.lease_us) else START
+    assert store.listing.get(lease.id).heartbeat_at == renewed_at
 
 
 def test_a_renewal_of_many_leases_does_not_give_way_to_those_who_write_much(store, worker):

@@ -144,6 +144,24 @@ def test_planning_the_same_job_key_again_gives_the_planned_job(store, worker):
     assert not after_the_end.created
 
 
+@pytest.mark.proves("ENQ-07")
+@pytest.mark.parametrize("ended", [False, True], ids=["while it waits", "when it has ended"])
+@pytest.mark.parametrize(
+    "words", [{"job_key": "k"}, {"unique": FOREVER}, {"unique": FOR_A_MINUTE}], ids=["job_key", "forever", "period"]
+)
+def test_a_client_that_was_not_told_may_ask_again_for_the_very_same_job(store, worker, words, ended):
+    """After a lost reply it has the id that it sent: that job is there, neither refused nor made once more."""
+    job = new_job(**words)
+    store.jobs.enqueue([job])
+    if ended:
+        settle(store, claim_one(store, worker), Done())
+
+    (again,) = store.jobs.enqueue([job])
+
+    assert (again.id, again.created) == (job.id, False)
+    assert len(store.leases.claim(worker, ["default"], 5)) == (0 if ended else 1)
+
+
 def test_a_planned_key_with_other_arguments_is_refused(store):
     first = enqueue(store, job_key="work-1", args="1")
 

@@ -64,6 +64,17 @@ def test_two_workers_of_one_name_are_two_workers(store, one):
     assert settle(store, lease)
 
 
+def test_a_worker_that_tries_whether_it_can_write_was_seen_and_its_heartbeats_are_not_counted(store, clock, one):
+    beats = store.workers.seen(one.id, 0)
+    clock.advance(5)
+
+    assert store.workers.touch(one.id)
+
+    assert store.workers.list()[0].seen_at == clock.now()
+    assert store.workers.seen(one.id, 0) == beats + 1
+    assert not store.workers.touch(identity().id)
+
+
 @pytest.mark.proves("SR-01")
 def test_only_processes_of_this_host_that_are_provably_gone_are_found(store, one):
     gone, alive = identity(pid=1), identity(pid=2)

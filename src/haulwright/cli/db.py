@@ -1,7 +1,9 @@
-"""`haulwright db`: the schema of the database."""
+"""`haulwright db`: the schema of the database, and its backups."""
 
 from __future__ import annotations
 
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -10,15 +12,16 @@ import click
 from haulwright.cli.doctor import show_findings
 from haulwright.cli.kit.output import Table
 from haulwright.cli.kit.verbs import NounGroup
-from haulwright.operations.views.health import migration_run_view, schema_script_view, schema_view
+from haulwright.operations.views.health import backup_view, migration_run_view, schema_script_view, schema_view
 
 if TYPE_CHECKING:
     from haulwright.cli.kit.site import Site
     from haulwright.operations.schema import ChainStatus
 
 DIALECTS = ("sqlite", "postgres")
+PROGRESS_SECONDS = 1.0
 
-command = NounGroup("db", help="The schema of the database.")
+command = NounGroup("db", help="The schema of the database, and its backups.")
 
 
 @command.command("migrate")
@@ -60,6 +63,40 @@ def verify(site: Site) -> None:
     """Check that what the database holds is sound. Nothing is changed; exit code 5 where something is wrong."""
     stuck_seconds = float(site.settings["stuck_effect_seconds"])
     show_findings(site, site.operations(open_database=False).health.verify(stuck_effect_seconds=stuck_seconds))
+
+
+@command.command("backup")
+@click.argument("target", type=click.Path(path_type=Path))
+@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@click.pass_obj
+def backup(site: Site, target: Path, *, force: bool) -> None:
+    """Copy the database into the file TARGET while others work, look through the copy, and say how to put it back.
+
+    SQLite copies its file page by page; PostgreSQL's own pg_dump writes the schema that the tables are in. The file is
+    there whole or not at all, for its owner alone.
+    """
+    backups = site.operations(open_database=False).backups
+    result = backups.create(target, force=force, progress=_Progress(site))
+    contents = ", ".join(f"{count} {name}" for name, count in result.file.contents.items())
+    size = result.file.size_bytes / 1024**2
+    first = f"{result.file.path}: {size:.1f} MiB in {result.seconds:.1f} s; looked through, and sound: {contents}."
+    lines = [f"  {line}" for line in result.file.restore]
+    how = "To put it back, stop what uses the database, and:" if result.file.format == "sqlite" else "To put it back:"
+    site.out.show(backup_view(result), first, how, *lines)
+
+
+class _Progress:
+    """A line on stderr now and then, for a copy that takes its time."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._line_at = time.monotonic()
+
+    def __call__(self, done: int, total: int) -> None:
+        """Say how far it is, if nobody did for a while."""
+        if time.monotonic() - self._line_at >= PROGRESS_SECONDS:
+            self._line_at = time.monotonic()
+            self._site.out.note(f"backup: {100 * done // max(1, total)} %")
 
 
 def _in_words(chain: ChainStatus) -> str:

@@ -54,7 +54,7 @@ def pause(site: Site, name: str, reason: str) -> None:
 @click.argument("name")
 @click.pass_obj
 def resume(site: Site, name: str) -> None:
-    """Let claims go on. Deadlines of what waited move by the length of the pause."""
+    """Let claims go on, at once. Deadlines of what waited are later by the length of the pause."""
     tell_resumed(site, "queue", name, changed=site.operations().queues.resume(name))
 
 

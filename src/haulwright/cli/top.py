@@ -89,4 +89,4 @@ def _parts(site: Site, frame: Frame) -> list[Table | str]:
     parts: list[Table | str] = [headline(frame)]
     for table in frame_tables(frame, site.out):
         parts += ["", table if table.rows else table.empty]
-    return parts
+    return [*parts, "", "There are more queues: haulwright queue list"] if frame.more_queues else parts

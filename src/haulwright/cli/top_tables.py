@@ -16,7 +16,10 @@ def headline(frame: Frame) -> str:
     """The whole in a line."""
     done, dead = frame.per_second()
     due, running = sum(queue.due for queue in frame.queues), sum(queue.running for queue in frame.queues)
-    figures = f"workers {len(frame.workers)}  due {due}  running {running}  done {done:.1f}/s  failed {dead:.1f}/s"
+    more = "+" if frame.more_queues else ""
+    figures = (
+        f"workers {len(frame.workers)}  due {due}{more}  running {running}  done {done:.1f}/s  failed {dead:.1f}/s"
+    )
     return f"{utc_seconds(frame.at)}  {figures}"
 
 

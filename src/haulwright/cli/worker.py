@@ -38,7 +38,7 @@ FLAGS = {
 @click.option("--queues", metavar="NAMES", help="The queues to serve, comma separated, the first first.")
 @click.option("--concurrency", type=int, metavar="N", help="Runs at once in this process.")
 @click.option("--poll-interval", type=DURATION, metavar="TIME", help="The longest sleep of an idle worker.")
-@click.option("--stale-check-interval", type=DURATION, metavar="TIME", help="Between two sweeps for lost leases.")
+@click.option("--stale-check-interval", type=DURATION, metavar="TIME", help="Between two whole sweeps.")
 @click.option("--grace", type=DURATION, metavar="TIME", help="What runs get to finish when the worker is told to stop.")
 @click.option(
     "--once", is_flag=True, help=f"At most one job, then stop; exit code {Exit.NOTHING_TO_DO} where none is due."

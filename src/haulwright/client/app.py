@@ -30,7 +30,7 @@ from haulwright.engine.task import (
     TaskOptions,
     UniqueBy,
 )
-from haulwright.errors import InvalidValue, UnknownTask
+from haulwright.errors import InvalidValue, Refused, UnknownTask
 from haulwright.settings import Settings
 from haulwright.stores.caller_connection import adopt_connection
 from haulwright.stores.connect import open_existing, prepare
@@ -67,6 +67,8 @@ class Haulwright:
         self._at_start: list[Task[[], Any]] = []
         self.observers: list[Observer] = []
         self._enqueue_observers: Observers | None = None
+        self.is_importable = True
+        """Whether another process finds this app by name; looked up when a worker starts."""
 
     @property
     def database_url(self) -> str:
@@ -80,6 +82,11 @@ class Haulwright:
             with self._opening:
                 if self._store is None:
                     self._store = Store.open(self.database_url, clock=self._clock, tables=self._tables)
+        return self._store
+
+    def open_for_held_jobs(self) -> Store:
+        """Open the memory in a child of a worker: a schema that became newer is no reason not to finish a job."""
+        self._store = Store.open(self.database_url, clock=self._clock, tables=self._tables, newer_schema=True)
         return self._store
 
     @contextmanager
@@ -306,7 +313,7 @@ class Haulwright:
 
     def run_worker(self, **options: Any) -> int:
         """Run a worker in this process until it is stopped, or until what its options say; returns the jobs it ran."""
-        return int(_above("runtime.worker", "run_worker")(self, **options))
+        return int(_above("runtime.launch", "run_worker")(self, **options))
 
     @contextmanager
     def moved_to(self, database_url: str, *, clock: Clock | None = None) -> Iterator[Self]:
@@ -326,6 +333,16 @@ class Haulwright:
     def address(self) -> tuple[str, str]:
         """The module and the name under which another process finds this app."""
         return address_of(self)
+
+    def find_address(self) -> bool:
+        """Look whether another process finds this app by name: not one that a factory made and no module keeps."""
+        try:
+            self.address()
+        except Refused:
+            self.is_importable = False
+        else:
+            self.is_importable = True
+        return self.is_importable
 
     def close(self) -> None:
         """Close what is open. The app can be used again."""

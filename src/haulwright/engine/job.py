@@ -165,6 +165,8 @@ class Lease(NamedTuple):
     event_fields: str | None
     headers: str | None
     worker_id: str
+    payload_bytes: int | None = None
+    """How large the arguments are, where they are large."""
 
     @property
     def key(self) -> LeaseKey:

@@ -1,9 +1,9 @@
-"""What happens to a job whose lease was lost, and how a batch is shared among tenants."""
+"""When a lease is lost, what happens to its job, and how a batch is shared among tenants."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from haulwright.clock import SECOND, Instant
 from haulwright.engine.outcome import REASON_LEASE, Bury, Cancel, Failure
@@ -20,6 +20,16 @@ LAG_LEASES = 0.5
 """Renewals lag where a lease has not been renewed for this part of it."""
 LOST_LEASES = 2.0
 """A run gives up its lease that could not be renewed for so many of them: by then another may run the job."""
+
+WATCHED_RENEWALS = 1.5
+"""For so many renewals the heartbeat of a lease must be seen standing still: a living worker has moved it by then."""
+SHORTEST_WATCH_SECONDS = 1.0
+"""However short a lease is: a moment in which a machine has other things to do is no silence."""
+LONGEST_WATCH_SECONDS = WATCHED_RENEWALS * LONGEST_INTERVAL_SECONDS
+LATE_LOOKS = 1.5
+"""A pause between two looks counts as this many planned ones at most: who stood still itself saw nobody stand still."""
+AHEAD_SECONDS = 0.1
+"""By how much the database's clock may run ahead of the one of who watches, between two looks."""
 
 GATE_WAIT_SECONDS = 0.5
 """The first wait for a permit; doubles with each deferral, for a freed permit wakes its waiters anyway."""
@@ -64,6 +74,52 @@ def had_neighbours(held: int, heartbeat_at: Instant, lost_at: Instant | None) ->
 def renewal_seconds(lease_us: int) -> float:
     """How often a lease is renewed."""
     return max(SHORTEST_INTERVAL_SECONDS, min(LONGEST_INTERVAL_SECONDS, lease_us / SECOND / RENEWALS_PER_LEASE))
+
+
+def watch_seconds(lease_us: int) -> float:
+    """For how long the heartbeat of a lease must be seen standing still before the lease may be taken back."""
+    return max(SHORTEST_WATCH_SECONDS, WATCHED_RENEWALS * renewal_seconds(lease_us))
+
+
+def is_worth_renewal(seconds: float, lease_us: int) -> bool:
+    """Whether a transaction that held a lease for so long should renew it: a beat was missed that somebody may miss."""
+    return seconds > max(SHORTEST_WATCH_SECONDS, renewal_seconds(lease_us))
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A lease as it was seen, and since when it has been seen like that."""
+
+    heartbeat_at: Instant
+    expires_at: Instant
+    lease_us: int
+    since: float
+    """In seconds of the watch, which count only while somebody looked."""
+
+    def after(self, before: Sighting | None) -> Sighting:
+        """The same, known for as long as its heartbeat has not moved."""
+        if before is None or before.heartbeat_at != self.heartbeat_at:
+            return self
+        return replace(self, since=before.since)
+
+    def is_lost(self, watched: float, database_now: Instant) -> bool:
+        """Whether its worker is gone: it ran out on the database's clock, and stood still on the watch's own."""
+        return self.expires_at < database_now and watched - self.since >= watch_seconds(self.lease_us)
+
+    def seconds_to_loss(self, watched: float, database_now: Instant) -> float:
+        """How soon it would be lost, if nobody renewed it."""
+        unwatched = self.since + watch_seconds(self.lease_us) - watched
+        return max(0.0, unwatched, (self.expires_at - database_now) / SECOND)
+
+
+def counted_seconds(paused: float, planned: float) -> float:
+    """What a pause between two looks counts on the watch: no more than what was planned, and a little."""
+    return min(paused, LATE_LOOKS * planned)
+
+
+def ran_ahead(database_us: int, seconds: float) -> bool:
+    """Whether the database's clock went further between two looks than can have passed: then it was set."""
+    return database_us > (seconds + AHEAD_SECONDS) * SECOND
 
 
 def is_lagging(seconds: float, lease_us: int) -> bool:

@@ -20,6 +20,8 @@ MIB: Final = 1024 * KIB
 
 ARGS_LIMIT_BYTES: Final = 1 * MIB
 """The arguments of one job."""
+ARGS_INLINE_LIMIT_CHARS: Final = 16 * KIB
+"""The arguments that still stand in the row of their job; larger ones stand beside it, and a step leaves them alone."""
 RESULT_LIMIT_BYTES: Final = 1 * MIB
 """The result of one job, kept in its row."""
 EFFECT_INLINE_LIMIT_BYTES: Final = 64 * KIB

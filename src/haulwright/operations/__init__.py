@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from haulwright.client.app import Haulwright
     from haulwright.clock import Instant
+    from haulwright.operations.backups import BackupOperations
     from haulwright.operations.dead_letters import DeadLetterOperations
     from haulwright.operations.effects import EffectOperations
     from haulwright.operations.events import EventOperations
@@ -121,6 +122,13 @@ class Operations:
         from haulwright.operations.health import Health  # noqa: PLC0415 - as above
 
         return Health(self.app, self.principal)
+
+    @cached_property
+    def backups(self) -> BackupOperations:
+        """Backups of the database: create."""
+        from haulwright.operations.backups import BackupOperations  # noqa: PLC0415 - as above
+
+        return BackupOperations(self.app, self.principal)
 
     @cached_property
     def schema(self) -> SchemaOperations:

@@ -56,6 +56,7 @@ VERBS: Final[dict[str, frozenset[Role]]] = {
     "health.read": INSTALLATION,
     "schema.read": INSTALLATION,
     "schema.migrate": ADMIN,
+    "backup.create": ADMIN,
 }
 """Every verb of the engine with the roles that may do it. Applications add theirs with `declare_verbs`."""
 ENGINE_VERBS: Final = frozenset(VERBS)

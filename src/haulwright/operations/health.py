@@ -29,6 +29,7 @@ LATE_SECONDS = 300.0
 """A job that is due for longer says that there are not enough workers."""
 OPEN_TRANSACTION_SECONDS = 60.0
 """A transaction that is open for longer keeps rows from being freed, and followers waiting where it wrote an event."""
+SHOWN_QUEUES = 100
 SHOWN_TRANSACTIONS = 5
 QUESTIONS = {
     "leases": (
@@ -55,6 +56,11 @@ QUESTIONS = {
         "every large result is where its effect says",
         "large results are gone, and their effects cannot be replayed",
         "Requeue their jobs with --fresh if doing it again is safe.",
+    ),
+    "payloads": (
+        "every job has its arguments",
+        "jobs have lost their large arguments, and cannot run",
+        "Restore a backup, or enqueue them again from where their arguments came from.",
     ),
 }
 """What is counted of rows that contradict others: what none means, what some mean, and what to do."""
@@ -182,7 +188,8 @@ def _work(store: Store) -> Iterator[Finding]:
 
 def _queues(store: Store, serving: Counter[str]) -> Iterator[Finding]:
     now = store.now()
-    for queue in store.queues.counts():
+    page = store.queues.page(limit=SHOWN_QUEUES)
+    for queue in page.rows:
         if queue.paused_at is not None:
             sentence = f"the queue {queue.name!r} is paused, with {queue.due} due jobs"
             yield warn("queue", sentence, f"haulwright queue resume {queue.name}")
@@ -195,6 +202,9 @@ def _queues(store: Store, serving: Counter[str]) -> Iterator[Finding]:
             yield warn("queue", sentence, way)
         else:
             yield ok("queue", f"{queue.name!r}: {queue.due} due, {queue.parked} parked, {queue.running} running")
+    if page.next is not None:
+        way = f"haulwright queue list --after {page.next}"
+        yield warn("queue", f"there are more queues than the first {SHOWN_QUEUES}, which were looked at", way)
 
 
 def _leases(store: Store, *, alive: bool) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from haulwright.engine.names import check_name
 from haulwright.operations.access import VERBS, allowed
 from haulwright.operations.onlooker import Onlooker, current_store
 from haulwright.operations.progress import LAG_US, QueueTally
-from haulwright.operations.queues import QueueStatus, queue_statuses
+from haulwright.operations.queues import QueueStatus, queue_page, queue_statuses
 from haulwright.operations.workers import WorkerStatus, worker_statuses
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 FIRST_WINDOW_SECONDS = 10.0
 """The stretch over which the first look reckons the throughput; the next ones take what was since the look before."""
 TROUBLES = 8
+FRAME_QUEUES = 100
+"""How many queues a look counts and shows: those that are busy or served first, then others by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,8 @@ class Frame:
     workers: list[WorkerStatus]
     """Empty for those who may not see workers."""
     troubles: list[Trouble]
+    more_queues: bool = False
+    """There are more queues than it shows."""
 
     def per_second(self, queue: str | None = None) -> tuple[float, float]:
         """Jobs done and jobs that died, each a second, in one queue or in all that are shown."""
@@ -65,27 +69,38 @@ class FrameWatch:
         ended = {
             name: count for name, count in store.queues.ended(since, until, self._tenant).items() if self._shows(name)
         }
+        queues, more_queues = self._queues(workers, ended)
         return Frame(
             at=now,
             seconds=max((until - since) / SECOND, 0.001),
-            queues=self._queues(workers, ended),
+            queues=queues,
             ended=ended,
             workers=worker_statuses(store, workers, self._tenant) if self._sees_workers else [],
             troubles=store.queues.troubles(self._queue, tenant=self._tenant, limit=TROUBLES),
+            more_queues=more_queues,
         )
 
-    def _queues(self, workers: list[WorkerRow], ended: Collection[str]) -> list[QueueStatus]:
+    def _queues(self, workers: list[WorkerRow], ended: Collection[str]) -> tuple[list[QueueStatus], bool]:
         """What waits and runs, with the queues that are empty now but just emptied or, for staff, served."""
-        statuses = {status.name: status for status in queue_statuses(self._store, self._tenant)}
         served = {name for row in workers for name in row.queues} if self._sees_workers else set()
-        empty = {*ended, *served} - set(statuses)
-        statuses |= (
-            {status.name: status for status in queue_statuses(self._store, self._tenant, empty)} if empty else {}
-        )
-        return [statuses[name] for name in sorted(statuses) if self._shows(name)]
+        busy = sorted(name for name in {*ended, *served} if self._shows(name))
+        if self._queue is not None:
+            (status,) = queue_statuses(self._store, self._tenant, [self._queue])
+            return [status] if busy or _has_something(status) else [], False
+        page = queue_page(self._store, self._tenant, limit=FRAME_QUEUES)
+        statuses = {status.name: status for status in page.rows}
+        names = list(dict.fromkeys([*busy, *statuses]))
+        shown = sorted(names[:FRAME_QUEUES])
+        missing = [name for name in shown if name not in statuses]
+        statuses |= {status.name: status for status in queue_statuses(self._store, self._tenant, missing)}
+        return [statuses[name] for name in shown], page.next is not None or len(names) > FRAME_QUEUES
 
     def _shows(self, queue: str) -> bool:
         return self._queue in {None, queue}
+
+
+def _has_something(queue: QueueStatus) -> bool:
+    return bool(queue.due or queue.parked or queue.running or queue.paused_at is not None)
 
 
 class Overview(Onlooker):

@@ -105,7 +105,7 @@ class QueueTally:
 
     def _count(self) -> None:
         began = time.monotonic()
-        counts = [queue for queue in self._store.queues.counts(self._tenant) if queue.name in self._queues]
+        counts = self._store.queues.of(self._queues, self._tenant)
         self._due, self._parked = sum(queue.due for queue in counts), sum(queue.parked for queue in counts)
         self._running = sum(queue.running for queue in counts)
         self._oldest = min((queue.oldest for queue in counts if queue.oldest is not None), default=None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -12,11 +12,11 @@ from haulwright.client.waiting import pauses
 from haulwright.engine.names import check_name
 from haulwright.operations.access import Noun, allowed
 from haulwright.operations.progress import QueueProgress, QueueTally
-from haulwright.stores.paging import Page, check_page, page_of
-from haulwright.stores.queues import QueueCounts
+from haulwright.stores.paging import Page
 
 if TYPE_CHECKING:
     from haulwright.clock import Instant
+    from haulwright.stores.queues import QueueCounts
     from haulwright.stores.store import Store
 
 LOOK_SECONDS = 0.5
@@ -65,19 +65,13 @@ class QueueOperations(Noun):
     @allowed("queue.read")
     def page(self, *, tenant: str | None = None, after: str | None = None, limit: int = 50) -> Page[QueueStatus]:
         """The queues by name, with the counts of one tenant or of all."""
-        check_page(limit)
-        statuses = [
-            status for status in queue_statuses(self._store, self._scope(tenant)) if status.name > (after or "")
-        ]
-        return page_of(statuses[: limit + 1], limit, lambda status: status.name)
+        return queue_page(self._store, self._scope(tenant), after=after, limit=limit)
 
     @allowed("queue.read")
     def get(self, name: str) -> QueueStatus:
         """One queue. There is no list of queues to be in: one that nobody uses has nothing waiting."""
-        statuses = {
-            status.name: status for status in queue_statuses(self._store, self._tenant, {check_name("queue", name)})
-        }
-        return statuses[name]
+        (status,) = queue_statuses(self._store, self._tenant, {check_name("queue", name)})
+        return status
 
     @allowed("queue.pause")
     def pause(self, name: str) -> bool:
@@ -87,7 +81,7 @@ class QueueOperations(Noun):
 
     @allowed("queue.resume")
     def resume(self, name: str) -> bool:
-        """Let claims go on; the deadlines of what waited move by the length of the pause."""
+        """Let claims go on; the deadlines of what waited are later by the length of the pause."""
         actor, reason = self._principal.actor, self._principal.reason
         return self._store.queues.resume(check_name("queue", name), actor=actor, reason=reason)
 
@@ -112,19 +106,20 @@ class QueueOperations(Noun):
         return self._tenant or tenant
 
 
-def queue_statuses(store: Store, tenant: str | None, names: set[str] | None = None) -> list[QueueStatus]:
-    """The queues in order of their names: those with jobs and, for who sees all tenants, those that are paused.
+def queue_page(store: Store, tenant: str | None, *, after: str | None = None, limit: int = 50) -> Page[QueueStatus]:
+    """The queues in order of their names: those with jobs and, for who sees all tenants, those that are paused."""
+    page = store.queues.page(tenant, after=after, limit=limit)
+    return Page(_statuses(store, page.rows), page.next)
 
-    With `names`, exactly these, empty or not.
-    """
-    counts = {queue.name: queue for queue in store.queues.counts(tenant)}
-    if tenant is not None and names is None:  # a queue that holds none of its jobs is no business of a tenant
-        counts = {name: queue for name, queue in counts.items() if queue.due + queue.parked + queue.running}
+
+def queue_statuses(store: Store, tenant: str | None, names: Collection[str]) -> list[QueueStatus]:
+    """Exactly these queues, empty or not, in order of their names."""
+    return _statuses(store, store.queues.of(names, tenant))
+
+
+def _statuses(store: Store, counts: list[QueueCounts]) -> list[QueueStatus]:
     serving = Counter(queue for worker in store.workers.list() for queue in worker.queues)
-    return [
-        _status(counts.get(name) or QueueCounts(name, 0, 0, 0, None), serving[name])
-        for name in sorted(counts if names is None else names)
-    ]
+    return [_status(queue, serving[queue.name]) for queue in counts]
 
 
 def _status(counts: QueueCounts, workers: int) -> QueueStatus:

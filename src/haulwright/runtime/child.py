@@ -77,7 +77,7 @@ def serve(address: tuple[str, str], database_url: str, parent_pid: int, pipe: Co
     with ExitStack() as stack:
         try:
             app: Haulwright = stack.enter_context(import_object(*address).moved_to(database_url))
-            child = _ChildSide(app, app.store, pipe)
+            child = _ChildSide(app, app.open_for_held_jobs(), pipe)
             threading.Thread(target=child.listen, name="haulwright-pipe", daemon=True).start()
         except BaseException as error:  # noqa: BLE001 - the parent tells of it, in words instead of a traceback
             with suppress(OSError):  # the parent is gone

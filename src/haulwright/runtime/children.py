@@ -56,13 +56,17 @@ class Children:
         Raises `CannotStart` where there is no child to be had: the run has not begun.
         """
         child = self._take(run)
-        run.started = time.monotonic()
-        self._observers.started(run)
         try:
-            self._run_in(child, run)
-        finally:
-            run.ended = time.monotonic()
-            self._observers.ended(run)
+            run.started = time.monotonic()
+            self._observers.started(run)
+            answer = child.run(run)
+        except BaseException:
+            child.kill()  # it may be at this run still, and would answer for it when it has the next one
+            raise
+        self._give_back(child)
+        self._conclude(run, child, answer)
+        run.ended = time.monotonic()
+        self._observers.ended(run)
 
     def close(self) -> None:
         """Let all children go."""
@@ -71,11 +75,7 @@ class Children:
         for child in idle:
             child.close()
 
-    def _run_in(self, child: _Child, run: Run) -> None:
-        try:
-            answer = child.run(run)
-        finally:
-            self._give_back(child)
+    def _conclude(self, run: Run, child: _Child, answer: ChildEnded | NotReady | Died) -> None:
         match answer:
             case ChildEnded():
                 run.outcome, run.context.settled = answer.outcome, answer.settled
@@ -155,6 +155,11 @@ class _Child:
         if self.process.is_alive():
             self.process.kill()
             self.process.join()
+
+    def kill(self) -> None:
+        """End it at once, whatever it does."""
+        self.process.kill()
+        self.close()
 
     def _must_end(self, run: Run) -> bool:
         signals = run.context.signals

@@ -33,12 +33,12 @@ from haulwright.engine.outcome import (
     outcome_of,
 )
 from haulwright.engine.payload import RESULT_LIMIT_BYTES, check, read_json
-from haulwright.errors import DatabaseUnavailable, InvalidPayload, LeaseLost, Permanent, UnreadableRow
+from haulwright.errors import DatabaseLost, DatabaseUnavailable, InvalidPayload, LeaseLost, Permanent, UnreadableRow
 from haulwright.runtime.failure import failure_of, storable
 
 if TYPE_CHECKING:
     from haulwright.client.task import Task
-    from haulwright.engine.job import Lease
+    from haulwright.engine.job import Lease, LeaseKey
     from haulwright.runtime.async_executor import Lane
     from haulwright.runtime.observers import Observers
     from haulwright.stores.store import Store
@@ -66,6 +66,8 @@ class Run:
     lease: Lease
     task: Task[..., Any]
     context: Context
+    key: LeaseKey = field(init=False)
+    """That of its lease, made once."""
     started: float = 0.0
     """On the monotonic clock; 0 while it waits for its turn."""
     ended: float = 0.0
@@ -85,6 +87,9 @@ class Run:
         """A run that is about to begin."""
         return cls(lease, task, Context(lease, store, Signals(), worker, event_fields=task.options.event_fields))
 
+    def __post_init__(self) -> None:
+        self.key = self.lease.key
+
     def end(self) -> None:
         """End an asynchronous run, from another thread. Any other hears it from its context."""
         if self.lane is not None:
@@ -99,7 +104,18 @@ class Run:
     @property
     def needs_child(self) -> bool:
         """Whether it runs in a process of its own: it asks for one, or its last worker died under it."""
-        return self.lease.losses > 0 or self.task.options.isolation == "process"
+        is_suspect = self.lease.losses > 0 and self.task.app.is_importable
+        return is_suspect or self.task.options.isolation == "process"
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has come to an end, and only that has to be written."""
+        return bool(self.ended) or self.has_outcome
+
+    @property
+    def has_outcome(self) -> bool:
+        """Whether it is known what becomes of its job. A run that lost its lease ends without."""
+        return self.outcome is not None or self.context.settled
 
     @property
     def timeout_seconds(self) -> float | None:
@@ -116,6 +132,8 @@ class Run:
 def superseded(runs: Iterable[Run]) -> list[Run]:
     """The runs among these whose job is run again by another of them: they lost their lease."""
     runs = list(runs)
+    if len({run.lease.id for run in runs}) == len(runs):
+        return []
     newest = {run.lease.id: run.lease.fence for run in sorted(runs, key=lambda run: run.lease.fence)}
     return [run for run in runs if run.lease.fence < newest[run.lease.id]]
 
@@ -189,6 +207,8 @@ def _prepare(run: Run) -> Arguments:
 
 def _require_readable(lease: Lease) -> None:
     """What stands in the row beside the arguments is read by many, from headers to events: a run needs all of it."""
+    if lease.tags == "[]" and lease.headers is None and lease.event_fields is None:
+        return  # as with most jobs
     for name, text, kind in (
         ("tags", lease.tags, list),
         ("headers", lease.headers, dict),
@@ -230,7 +250,7 @@ def _classify_error(run: Run, error: BaseException) -> None:
     run.error = error
     if not may_settle:
         return
-    if isinstance(error, DatabaseUnavailable):
+    if isinstance(error, DatabaseUnavailable | DatabaseLost):
         # Our own trouble is not the task's: it waits, and no attempt is burnt.
         run.outcome = Snooze(gate_wait_us(run.lease.deferrals) / SECOND, DATABASE_GATE)
         return

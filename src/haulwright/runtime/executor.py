@@ -22,26 +22,35 @@ if TYPE_CHECKING:
     from haulwright.runtime.observers import Observers
 
 
+class _Slot:
+    """A thread at work, and the run that it is at."""
+
+    run: Run | None = None
+
+
 class Executor:
     """Runs jobs, at most `concurrency` at once; the others wait their turn in order."""
 
     def __init__(
         self, app: Haulwright, concurrency: int, observers: Observers, on_ended: Callable[[Run], None]
     ) -> None:
+        self._app = app
         self._concurrency = concurrency
         self._observers = observers
         self._on_ended = on_ended
         self._waiting: deque[Run] = deque()
         self._active = 0
         self._lock = threading.Lock()
-        self._threads = Threads(concurrency)
-        self._async_executor = AsyncExecutor(observers, self._next_on_loop)
+        self._threads = Threads(concurrency, observers)
+        self._slots: set[_Slot] = set()
+        self._async_executor = AsyncExecutor(observers, self._next_on_loop, self._adopt_on_loop)
         self._children = Children(app, observers)
         self._for_threads: deque[Run] = deque()
         """Runs that have their turn, and wait for a thread to begin them."""
         self._is_thread_called = False
         """A thread was called, and has not come yet."""
         self._pause = StartPause()
+        self._is_suspect_reported = False
 
     def start(self) -> None:
         """Begin."""
@@ -49,7 +58,39 @@ class Executor:
 
     def take(self, runs: list[Run]) -> None:
         """Run these when their turn comes."""
-        self._async_executor.take(self._next(runs))
+        if not self._app.is_importable and not self._is_suspect_reported:
+            self._report_suspect(runs)
+        if self._next(runs):
+            self._async_executor.wake()
+
+    def _report_suspect(self, runs: list[Run]) -> None:
+        """Tell, once, that a job whose worker died under it gets no process of its own here."""
+        suspects = [run for run in runs if run.lease.losses and not run.needs_child]
+        for run in suspects[:1]:
+            self._is_suspect_reported = True
+            self._observers.not_isolated(run)
+
+    def in_hand(self) -> list[Run]:
+        """The runs that it has, in the order in which a run goes through it: none that moves meanwhile is missed."""
+        with self._lock:
+            waiting = [*self._waiting, *self._for_threads]
+        running = [slot.run for slot in self._slots.copy() if slot.run is not None]
+        return [*waiting, *running, *self._async_executor.in_hand()]
+
+    def nudge(self) -> None:
+        """Mend what an error of ours may have left: a slot that is taken by nothing, or a run that nobody comes for."""
+        with self._lock:
+            if self._active and not (self._for_threads or self._slots or self._async_executor.is_busy):
+                self._active = 0
+        if self._next() or self._async_executor.ready:
+            self._async_executor.wake()
+
+    def adopt(self, run: Run, error: BaseException | None = None) -> None:
+        """Let a run end that our own code dropped: it is settled where its outcome is known, else given back."""
+        if run.has_outcome:
+            self._on_ended(run)
+        else:
+            self._give_back(run, CannotStart("its run", error or RuntimeError("no part of the worker had it in hand")))
 
     @property
     def slots(self) -> int:
@@ -94,32 +135,34 @@ class Executor:
         self._threads.close()
         self._children.close()
 
-    def _next(self, more: Iterable[Run] = (), *, ended: int = 0) -> list[Run]:
-        """Note what ended, begin as many runs as there is room for, and return those that the loop must begin.
+    def _next(self, more: Iterable[Run] = (), *, ended: int = 0) -> bool:
+        """Note what ended, begin as many runs as there is room for, and say whether there are some for the event loop.
 
         Runs for threads are begun one by one: each thread brings the next one in, so that a crowd of short runs is
         worked off by the few threads that are awake, and a crowd of waiting ones still gets a thread each.
         """
-        asynchronous: list[Run] = []
+        is_loop_needed = False
         unstarted: list[Run] = []
         with self._lock:
             self._active -= ended
             self._waiting.extend(more)
             while self._waiting and self._active < self._concurrency:
-                run = self._waiting.popleft()
+                run = self._waiting[0]  # it goes when another has it: whatever raises here, no run is dropped
                 if run.task.is_async and not run.needs_child:
-                    asynchronous.append(run)
+                    self._async_executor.ready.append(run)
+                    is_loop_needed = True
                 elif self._call_thread():
                     self._for_threads.append(run)
                 else:
-                    unstarted.append(run)
+                    unstarted.append(self._waiting.popleft())
                     continue
+                self._waiting.popleft()
                 self._active += 1
             if self._for_threads:
                 self._call_thread()
         for run in unstarted:
             self._give_back(run, self._threads.shortage or CannotStart("a thread", RuntimeError("there is none")))
-        return asynchronous
+        return is_loop_needed
 
     def _call_thread(self) -> bool:
         """Call a thread for what waits for one, unless one was called; False where there is none, nor one to be had."""
@@ -129,11 +172,18 @@ class Executor:
 
     def _serve(self) -> None:
         """What a thread does: run after run, as long as there is one. It calls the next thread before it begins."""
-        called = True
-        while (run := self._take_for_thread(called=called)) is not None:
-            called = False
-            self._run(run)
-            self._async_executor.take(self._next(ended=1))
+        slot, called = _Slot(), True
+        self._slots.add(slot)
+        try:
+            while (run := self._take_for_thread(called=called)) is not None:
+                slot.run, called = run, False
+                try:
+                    self._run(run)
+                finally:
+                    if self._next(ended=1):
+                        self._async_executor.wake()
+        finally:
+            self._slots.discard(slot)
 
     def _run(self, run: Run) -> None:
         try:
@@ -143,6 +193,9 @@ class Executor:
                 run_plain(run, self._observers)
         except CannotStart as error:
             self._give_back(run, error)
+        except BaseException as error:  # whatever a task raises is an outcome: this is ours
+            self.adopt(run, error)
+            raise
         else:
             self._pause.succeeded()
             self._on_ended(run)
@@ -156,13 +209,20 @@ class Executor:
 
     def _take_for_thread(self, *, called: bool) -> Run | None:
         with self._lock:
-            run = self._for_threads.popleft() if self._for_threads else None
             if called:
                 self._is_thread_called = False
-            if self._for_threads:
+            if len(self._for_threads) > 1:
                 self._call_thread()
-        return run
+            return self._for_threads.popleft() if self._for_threads else None
 
-    def _next_on_loop(self, run: Run) -> list[Run]:
-        self._on_ended(run)
-        return self._next(ended=1)
+    def _next_on_loop(self, run: Run) -> None:
+        try:
+            self._on_ended(run)
+        finally:
+            self._next(ended=1)
+
+    def _adopt_on_loop(self, run: Run, error: BaseException) -> None:
+        try:
+            self.adopt(run, error)
+        finally:
+            self._next(ended=1)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from haulwright.engine.lease import LONGEST_INTERVAL_SECONDS, SHORTEST_INTERVAL_SECONDS, renewal_seconds
-from haulwright.runtime.backoff import LONGEST_SECONDS, Backoff
+from haulwright.runtime.backoff import LONGEST_SECONDS
 from haulwright.runtime.execution import superseded
+from haulwright.runtime.loop import Loop
 from haulwright.runtime.threads import is_overdue
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 SKIPPED_SECONDS = 0.25
 """How soon a lease is tried again whose row a transaction held: before anybody could take it for lost."""
-CALM_SECONDS = 1.5 * LONGEST_SECONDS
-"""So long after trouble every worker, whatever its pause between two tries, has renewed what it holds."""
 
 
 class Heartbeat:
@@ -46,31 +44,30 @@ class Heartbeat:
         self._on_put_back = on_put_back
         self._beats = 0
         """How often the database has said that it saw us: it never becomes less, unless the database is put back."""
-        self._stop = threading.Event()
-        self._wake = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="haulwright-heartbeat", daemon=True)
+        # Its connection is closed by its own thread: it may come back from a call that nobody waited for.
+        self._loop = Loop("heartbeat", self._step, observers, longest_pause=self._longest_pause, on_end=store.close)
         self._skipped: frozenset[LeaseKey] = frozenset()
         """Leases that the last renewal found held by a transaction."""
+        self._last_beat = float("-inf")
         self._next = float("inf")
         """When the next beat is planned, on the monotonic clock."""
 
     def start(self) -> None:
         """Begin."""
-        self._thread.start()
+        self._loop.start()
 
     def stop(self) -> None:
         """End."""
-        self._stop.set()
-        self._wake.set()
-        self._thread.join()
+        self._loop.stop()
 
     def expect(self, runs: Sequence[Run]) -> None:
         """Runs were claimed: where one of them needs a beat before the next one that is planned, plan anew."""
         if runs and time.monotonic() + min(_seconds_to_beat(run) for run in runs) < self._next:
-            self._wake.set()
+            self._loop.wake()
 
     def beat(self) -> None:
         """Renew all leases once, and end the runs that lost theirs, were cancelled, or ran out of time."""
+        self._store.database.require_unchanged()
         self._renew(self._runs())
         self._report()
 
@@ -78,7 +75,7 @@ class Heartbeat:
         lost = superseded(held)
         runs = [run for run in held if run not in lost and not run.context.signals.lost]
         renewal = self._store.leases.renew([run.lease for run in runs])
-        self._skipped = frozenset(run.lease.key for run in runs if run.lease.id in renewal.skipped)
+        self._skipped = frozenset(run.key for run in runs if run.lease.id in renewal.skipped)
         for run in runs:
             if run.lease.id not in renewal.lost:
                 run.note_renewal(skipped=run.lease.id in renewal.skipped)
@@ -95,42 +92,28 @@ class Heartbeat:
         if beats <= remembered:
             self._on_put_back(beats, remembered)
 
-    def is_steady(self) -> bool:
-        """Whether the others, too, had time to renew since the database was last away: before that, nobody reaps."""
-        return time.monotonic() - self._observers.tally.troubled_at >= max(self.interval(), CALM_SECONDS)
-
     def interval(self) -> float:
         """A sixth of the shortest lease that is held, or less where a run is out of time before that."""
         waits = [_seconds_to_beat(run) for run in self._runs()]
         return max(SHORTEST_INTERVAL_SECONDS, min(waits, default=LONGEST_INTERVAL_SECONDS))
 
-    def _work(self) -> None:
-        backoff = Backoff()
-        while not self._stop.is_set():
-            try:
-                self.beat()
-                backoff = Backoff()
-                self._wait_for_next()
-            except Exception as trouble:  # noqa: BLE001 - a heart that stops loses every lease
-                wait = min(backoff.next(), self.interval())
-                self._observers.troubled("heartbeat", trouble, wait)
-                self._stop.wait(wait)
-
-    def _wait_for_next(self) -> None:
-        """Wait for the next beat; a job that is claimed meanwhile may bring it nearer.
+    def _step(self) -> float:
+        """Beat, where it is time to, and return how long it is to the next; a claim meanwhile may bring that nearer.
 
         Leases that were skipped are tried again and again, and they alone: a commit may last longer than a lease.
         """
-        last_beat = time.monotonic()
-        while not self._stop.is_set():
-            self._next = last_beat + self.interval()
-            wait = self._next - time.monotonic()
-            if wait <= 0:
-                return
-            self._wake.wait(min(wait, SKIPPED_SECONDS) if self._skipped else wait)
-            self._wake.clear()
-            if self._skipped:
-                self._renew([run for run in self._runs() if run.lease.key in self._skipped])
+        if time.monotonic() >= self._last_beat + self.interval():
+            self.beat()
+            self._last_beat = time.monotonic()
+        elif self._skipped:
+            self._renew([run for run in self._runs() if run.key in self._skipped])
+        self._next = self._last_beat + self.interval()
+        wait = max(0.0, self._next - time.monotonic())
+        return min(wait, SKIPPED_SECONDS) if self._skipped else wait
+
+    def _longest_pause(self) -> float:
+        """After trouble it is tried again as often as a beat is due, at least."""
+        return min(LONGEST_SECONDS, self.interval())
 
 
 def _signal(run: Run, renewal: Renewal, *, lost: bool) -> bool:

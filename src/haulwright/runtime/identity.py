@@ -48,13 +48,9 @@ def boot_id() -> str:
 
 
 def started_at(pid: int) -> str | None:
-    """When a process started, in the system's own units; None where no such process runs."""
-    try:
-        stat = (_PROC / str(pid) / "stat").read_text("utf-8", "replace")
-    except OSError:
-        return None
-    fields = stat.rpartition(")")[2].split()
-    return None if fields[_STATE_FIELD] in _OVER else fields[_START_FIELD]
+    """When a process started, in the system's own units; None where no such process can be seen running."""
+    fields = _stat(pid)
+    return None if fields is None or fields[_STATE_FIELD] in _OVER else fields[_START_FIELD]
 
 
 def is_gone(boot: str, pid: int, started: str) -> bool:
@@ -64,8 +60,43 @@ def is_gone(boot: str, pid: int, started: str) -> bool:
         return False
     if boot == here:
         _, booted, namespace = here.split("/")
-        return bool(booted and namespace) and started_at(pid) != started
+        return bool(booted and namespace) and _has_ended(pid, started)
     return _is_earlier_boot(boot, here)
+
+
+def _has_ended(pid: int, started: str) -> bool:
+    """Whether no process has this number, or another one that can be seen.
+
+    Not seen is not gone: /proc may hide the processes of others (hidepid), or be that of another namespace. Whether
+    there is a process with a number is told all the same to who would send it a signal.
+    """
+    if pid <= 0:
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except (PermissionError, OverflowError):
+        pass  # there is one, and it is somebody else's
+    fields = _stat(pid) if _shows_our_numbers() else None
+    return fields is not None and (fields[_STATE_FIELD] in _OVER or fields[_START_FIELD] != started)
+
+
+def _stat(pid: int) -> list[str] | None:
+    """What the system tells of a process, from its state on; None where it tells nothing."""
+    try:
+        stat = (_PROC / str(pid) / "stat").read_text("utf-8", "replace")
+    except OSError:
+        return None
+    return stat.rpartition(")")[2].split()
+
+
+def _shows_our_numbers() -> bool:
+    """Whether /proc counts processes as we do: a container may see the one of its host."""
+    try:
+        return (_PROC / "self").readlink().name == str(os.getpid())
+    except OSError:
+        return False
 
 
 def _is_earlier_boot(boot: str, here: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from haulwright.redaction import MASK, is_secret_name, redact
@@ -12,7 +13,8 @@ from haulwright.runtime.observer import Observer
 from haulwright.visible import visible, visible_line
 
 if TYPE_CHECKING:
-    from haulwright.runtime.observer import (
+    from haulwright.runtime.observed import (
+        DatabaseLoss,
         DatabasePutBack,
         DatabaseTrouble,
         JobEnqueued,
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
         JobReleased,
         JobRun,
         LeaseReaped,
+        LoopFailed,
+        LoopStuck,
         LostThread,
         Pruned,
         RenewalsLag,
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
         RunSettled,
         SlotsOpened,
         ThreadsExhausted,
+        WorkerOutdated,
         WorkerStarted,
         WorkerStopped,
     )
@@ -38,8 +43,8 @@ client_log = logging.getLogger("haulwright.client")
 supervisor_log = logging.getLogger("haulwright.supervisor")
 log = logging.getLogger("haulwright.worker")
 
-NOT_STARTED_SECONDS = 60.0
-"""How often it is told that runs cannot be started."""
+STORM_SECONDS = 60.0
+"""How often it is told that runs cannot be started, or that a loop fails: what follows the first line is counted."""
 ERROR_LIMIT_CHARS = 200
 """Error texts in lines are cut here; the row has the rest."""
 
@@ -49,6 +54,14 @@ _RELEASED = {
     "unknown_task": (logging.WARNING, "job given back: its task is unknown here"),
     "reply_lost": (logging.WARNING, "lease given back: the reply to its claim was lost"),
 }
+
+
+@dataclass(slots=True)
+class _Storm:
+    """How many of a kind came since the last line about it."""
+
+    count: int = 0
+    told_at: float = float("-inf")
 
 
 class LogLines(Observer):
@@ -71,10 +84,8 @@ class LogLines(Observer):
         return client_log.isEnabledFor(logging.DEBUG)
 
     def __init__(self) -> None:
-        self._not_started_at = float("-inf")
-        """When it was last told that runs could not be started."""
-        self._not_started = 0
-        """How many could not be since then."""
+        self._storms: dict[tuple[str, ...], _Storm] = {}
+        """What comes by the hundred: one line a minute of each kind."""
 
     def worker_started(self, event: WorkerStarted, /) -> None:
         """One line."""
@@ -97,13 +108,11 @@ class LogLines(Observer):
 
     def not_started(self, event: RunNotStarted, /) -> None:
         """One line a minute: where one cannot be started the others mostly cannot, and each has it in its row."""
-        self._not_started += 1
-        if time.monotonic() - self._not_started_at < NOT_STARTED_SECONDS:
-            return
-        facts: dict[str, Any] = {"error": event.failure.message[:ERROR_LIMIT_CHARS], "runs": self._not_started}
-        facts |= {"error_class": event.failure.error_class, "retry_seconds": event.retry_seconds}
-        _run_line(logging.ERROR, "a run could not be started: its job is given back", event.run, **facts)
-        self._not_started_at, self._not_started = time.monotonic(), 0
+        runs = self._count("not_started")
+        if runs:
+            facts: dict[str, Any] = {"error": event.failure.message[:ERROR_LIMIT_CHARS], "runs": runs}
+            facts |= {"error_class": event.failure.error_class, "retry_seconds": event.retry_seconds}
+            _run_line(logging.ERROR, "a run could not be started: its job is given back", event.run, **facts)
 
     def ended(self, event: RunEnded, /) -> None:
         """The traceback of a failure, for whoever looks closely."""
@@ -156,11 +165,34 @@ class LogLines(Observer):
         facts = {"error": event.error, "retry_seconds": event.retry_seconds}
         _line(log, logging.WARNING, f"{event.where}: the database is in trouble", worker=event.worker, **facts)
 
+    def loop_failed(self, event: LoopFailed, /) -> None:
+        """One line a minute for each kind of error of each loop, with how many there were since the last."""
+        failures = self._count("loop_failed", event.loop, event.error.partition(":")[0])
+        if failures:
+            facts = {"error": event.error, "failures": failures, "retry_seconds": event.retry_seconds}
+            _line(log, logging.ERROR, f"{event.loop}: it failed and goes on", worker=event.worker, **facts)
+
+    def loop_stuck(self, event: LoopStuck, /) -> None:
+        """One line, as loud as there is."""
+        message = f"{event.loop}: it does nothing but fail; the worker gives back what it holds and ends"
+        facts = {"error": event.error, "failures": event.failures, "seconds": round(event.seconds, 3)}
+        _line(log, logging.CRITICAL, message, worker=event.worker, **facts)
+
+    def not_isolated(self, run: JobRun, /) -> None:
+        """One line, with what to do."""
+        why = "a job whose worker died under it runs in this process: no other can import the app by name"
+        _run_line(logging.WARNING, f"{why}; keep it in a variable of a module", run)
+
     def database_put_back(self, event: DatabasePutBack, /) -> None:
         """One line, as loud as there is."""
         message = "the database was put back to an earlier time: what was acknowledged since then is gone"
         facts = {"beats": event.beats, "remembered": event.remembered}
         _line(log, logging.CRITICAL, message, worker=event.worker, **facts)
+
+    def database_lost(self, event: DatabaseLoss, /) -> None:
+        """One line, as loud as there is."""
+        message = "the database is lost to this worker, which ends: no outcome of its runs can be written"
+        _line(log, logging.CRITICAL, message, worker=event.worker, error=event.error, hint=event.hint)
 
     def put_aside(self, event: RowAside, /) -> None:
         """One line."""
@@ -188,6 +220,20 @@ class LogLines(Observer):
         facts = {"lost_threads": event.lost_threads, "concurrency": event.concurrency}
         _line(log, logging.ERROR, message, worker=event.worker, **facts)
 
+    def outdated(self, event: WorkerOutdated, /) -> None:
+        """One line, with what to do."""
+        message = "the schema is newer than this worker: it claims nothing more, finishes what it holds, and ends"
+        _line(log, logging.ERROR, message, worker=event.worker, held=event.held, error=event.reason)
+
+    def _count(self, *kind: str) -> int:
+        """How many of a kind a line is to tell of now: all since the last line, or 0 where it is too early for one."""
+        storm = self._storms.setdefault(kind, _Storm())
+        storm.count += 1
+        if time.monotonic() - storm.told_at < STORM_SECONDS:
+            return 0
+        count, storm.count, storm.told_at = storm.count, 0, time.monotonic()
+        return count
+
 
 class SupervisorLines:
     """What a supervisor does, as log records. It knows no app, hence no observers."""
@@ -206,6 +252,11 @@ class SupervisorLines:
         """All workers refused to start."""
         message = "no worker can start: all have refused, and so will the next ones"
         _line(supervisor_log, logging.ERROR, message, place=place, pid=pid, death=death)
+
+    def database_lost(self, place: int, pid: int) -> None:
+        """A worker lost its database."""
+        message = "a worker lost its database: none is started again until a person has looked at it"
+        _line(supervisor_log, logging.ERROR, message, place=place, pid=pid)
 
     def stopping(self, signal: str, workers: int) -> None:
         """The workers were told to stop."""

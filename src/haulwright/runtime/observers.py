@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from haulwright.engine.headers import parse_headers
 from haulwright.engine.outcome import Bury, Cancel, Died, Done, Failure, NotStarted, Outcome, RetryLater, Skip, Snooze
 from haulwright.engine.settlement import PutBack, Step
+from haulwright.errors import DatabaseLost
 from haulwright.redaction import redact
 from haulwright.runtime.log_lines import ERROR_LIMIT_CHARS, LogLines
-from haulwright.runtime.observer import (
+from haulwright.runtime.observed import (
     ChildDied,
+    DatabaseLoss,
     DatabasePutBack,
     DatabaseTrouble,
     JobEnqueued,
@@ -21,8 +22,9 @@ from haulwright.runtime.observer import (
     JobReleased,
     JobRun,
     LeaseReaped,
+    LoopFailed,
+    LoopStuck,
     LostThread,
-    Observer,
     Pruned,
     ReleaseReason,
     RenewalsLag,
@@ -34,9 +36,12 @@ from haulwright.runtime.observer import (
     RunSettled,
     SlotsOpened,
     ThreadsExhausted,
+    WorkerOutdated,
     WorkerStarted,
     WorkerStopped,
 )
+from haulwright.runtime.observer import Observer
+from haulwright.stores.error_kinds import is_of_database
 
 if TYPE_CHECKING:
     from haulwright.engine.job import Enqueued, Lease, NewJob
@@ -59,16 +64,24 @@ class Tally(Observer):
     def __init__(self) -> None:
         self.refused = 0
         """Writes that came too late and changed nothing."""
-        self.troubled_at = float("-inf")
-        """When the database was last in trouble, on the monotonic clock."""
+        self.lost_database: DatabaseLost | None = None
+        """Why the worker ends, where its database is not there any more."""
+        self.on_lost_database: Callable[[], None] = lambda: None
+        """What the worker does then: without a database nothing can be finished, nor given back."""
+        self.on_stuck: Callable[[LoopStuck], None] = lambda _event: None
+        """What the worker does where it cannot keep its promises."""
 
     def lost(self, _event: RunLost, /) -> None:
         """Count it."""
         self.refused += 1
 
-    def troubled(self, _event: DatabaseTrouble, /) -> None:
-        """Remember when."""
-        self.troubled_at = time.monotonic()
+    def database_lost(self, _event: DatabaseLoss, /) -> None:
+        """Have the worker end at once."""
+        self.on_lost_database()
+
+    def loop_stuck(self, event: LoopStuck, /) -> None:
+        """Have the worker end."""
+        self.on_stuck(event)
 
 
 class Observers:
@@ -192,14 +205,43 @@ class Observers:
         self._call("pruned", Pruned(worker=self.worker, removed=removed))
 
     def troubled(self, where: str, error: BaseException, retry_seconds: float) -> None:
-        """The database did not answer; we go on trying."""
+        """The database did not answer; we go on trying, unless it is lost."""
+        if isinstance(error, DatabaseLost):
+            self.database_lost(error)
+            return
         text = redact(str(error))[:ERROR_LIMIT_CHARS]
         event = DatabaseTrouble(worker=self.worker, where=where, error=text, retry_seconds=retry_seconds)
         self._call("troubled", event)
 
+    def failed(self, where: str, error: BaseException, retry_seconds: float) -> None:
+        """A part of the worker failed, and goes on: the database's matter, or its own."""
+        (self.troubled if is_of_database(error) else self.loop_failed)(where, error, retry_seconds)
+
+    def loop_failed(self, loop: str, error: BaseException, retry_seconds: float) -> None:
+        """A loop of the worker failed, and goes on."""
+        event = LoopFailed(worker=self.worker, loop=loop, error=_words_of(error), retry_seconds=retry_seconds)
+        self._call("loop_failed", event)
+
+    def loop_stuck(self, loop: str, error: BaseException, failures: int, seconds: float) -> None:
+        """A loop does nothing but fail: the worker ends."""
+        event = LoopStuck(
+            worker=self.worker, loop=loop, error=_words_of(error), failures=failures, seconds=seconds
+        )  # fmt: skip
+        self._call("loop_stuck", event)
+
+    def not_isolated(self, run: Run) -> None:
+        """A suspect runs in this process, for no other finds the app."""
+        self._call("not_isolated", self._job_run(run.lease))
+
     def database_put_back(self, beats: int, remembered: int) -> None:
         """The database is older than we remember it."""
         self._call("database_put_back", DatabasePutBack(worker=self.worker, beats=beats, remembered=remembered))
+
+    def database_lost(self, error: DatabaseLost) -> None:
+        """The database is not there any more: told by the first who meets it, for all others will."""
+        if self.tally.lost_database is None:
+            self.tally.lost_database = error
+            self._call("database_lost", DatabaseLoss(worker=self.worker, error=error.message, hint=error.hint))
 
     def put_aside(self, noun: str, name: str, reason: str) -> None:
         """A row is left alone."""
@@ -225,6 +267,10 @@ class Observers:
             ThreadsExhausted(worker=self.worker, lost_threads=lost_threads, concurrency=concurrency),
         )
 
+    def outdated(self, mismatch: Exception, held: int) -> None:
+        """The schema became newer than this code."""
+        self._call("outdated", WorkerOutdated(worker=self.worker, held=held, reason=redact(str(mismatch))))
+
     def child_died(self, run: Run, phase: Literal["start", "run"], exit_code: int | None, death: str) -> None:
         """A child process died."""
         event = ChildDied(run=self._job_run(run.lease), phase=phase, exit_code=exit_code, death=death)
@@ -249,7 +295,7 @@ class Observers:
             return
         self._failed.add((id(observer), call))
         name = f"{type(observer).__name__}.{call}"
-        facts = {"observer": name, "error": redact(f"{type(error).__name__}: {error}")[:ERROR_LIMIT_CHARS]}
+        facts = {"observer": name, "error": _words_of(error)}
         message = "an observer failed; further failures of this call are not told"
         log.error("%s", message, extra={"facts": facts})
         log.debug("the traceback of observer %s", name, exc_info=error)
@@ -272,6 +318,10 @@ class Observers:
         return LostThread(
             run=self._job_run(run.lease), seconds=run.seconds, lost_threads=lost_threads, concurrency=concurrency
         )
+
+
+def _words_of(error: BaseException) -> str:
+    return redact(f"{type(error).__name__}: {error}")[:ERROR_LIMIT_CHARS]
 
 
 def _overrides(observer: Observer, call: str) -> bool:

@@ -44,3 +44,8 @@ class WorkerOptions:
     def limit(self) -> int:
         """How many jobs it may run in all; 0 is no limit."""
         return 1 if self.once else max(0, self.max_jobs)
+
+    @property
+    def ends_by_itself(self) -> bool:
+        """Whether it is started for what is there now: nobody may come after it."""
+        return self.once or self.until_empty

@@ -74,6 +74,7 @@ class Pruner:
         return {
             **{f"{state} jobs": partial(store.jobs.prune, state, kept[state]) for state in FINAL_STATES},
             "keys": store.jobs.prune_keys,
+            "pauses": store.pauses.prune,
             "events": partial(store.events.prune, events_kept),
             "slots": partial(store.schedules.prune, slots_kept),
             "workers": partial(store.workers.prune, WORKERS_KEPT_SECONDS),

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import queue
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from haulwright.engine.outcome import REASON_UNSTORABLE, Failure
-from haulwright.engine.settlement import RELEASE, Finish, Settlement, Step, resolve
+from haulwright.engine.settlement import RELEASE, Finish, Settlement, resolve
 from haulwright.engine.transitions import State
+from haulwright.errors import DatabaseLost
 from haulwright.runtime.backoff import Backoff
 from haulwright.runtime.execution import superseded
+from haulwright.runtime.loop import STOP_SECONDS, Loop
 from haulwright.stores.batches import batches, size_of_text
 from haulwright.stores.error_kinds import ErrorKind
 
@@ -30,7 +31,7 @@ OVERSIZED_TRIES = 2
 """How often a batch must break off that may be too large, before it is halved."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Batch:
     """Runs whose outcomes are written together."""
 
@@ -63,72 +64,88 @@ class Settler:
         self._worker = worker
         self._observers = observers
         self._on_settled = on_settled
-        self._finished: queue.SimpleQueue[Run | None] = queue.SimpleQueue()
+        self._finished: deque[Run] = deque()
+        """Those that nobody has looked at yet; filled from any thread."""
+        self._ended: list[Run] = []
+        """Those that are being made into batches."""
         self._pending: list[_Batch] = []
         """What is to be written: new, or kept because it could not be."""
         self._written = 0
         """How many batches were written so far."""
-        self._thread = threading.Thread(target=self._work, name="haulwright-settler", daemon=True)
+        self._is_waiting = False
+        self._arrived = threading.Event()
+        """Set where somebody waits."""
+        self._is_closing = False
+        self._loop = Loop("settle", self._step, observers)
 
     def start(self) -> None:
         """Begin."""
-        self._thread.start()
+        self._loop.start()
 
     def add(self, run: Run) -> None:
         """A run has ended."""
-        self._finished.put(run)
+        self._finished.append(run)
+        if self._is_waiting:  # set before it looks whether there is one: one of us sees the other
+            self._is_waiting = False  # one call is enough for all that come until it is awake
+            self._arrived.set()
 
-    def stop(self, timeout: float | None = None) -> None:
-        """Settle what is left, and end."""
-        self._finished.put(None)
-        self._thread.join(timeout)
+    def in_hand(self) -> list[Run]:
+        """The runs that it has, in the order in which a run goes through it: none that moves meanwhile is missed."""
+        finished = [*self._finished.copy(), *self._ended]
+        return [*finished, *(run for batch in self._pending.copy() for run in batch.runs)]
 
-    def _work(self) -> None:
-        is_open = True
-        while is_open or self._pending:
-            runs, ends = self._next_runs()
-            is_open = is_open and not ends
-            self._pending += self._batches(runs)
-            now = time.monotonic()
-            due = [batch for batch in self._pending if batch.due <= now]
-            self._pending = [batch for batch in self._pending if batch.due > now]
-            for batch in due:
-                self._settle(batch)
+    def stop(self, timeout: float = STOP_SECONDS) -> None:
+        """Settle what is left, and end: at the latest after so many seconds."""
+        self._is_closing = True
+        self._arrived.set()
+        self._loop.join(timeout)
+        self._loop.end()
 
-    def _next_runs(self) -> tuple[list[Run], bool]:
-        """What has ended since, and whether that is all. Waits for it, but not past what is to be tried again."""
-        wait = min((batch.due for batch in self._pending), default=None)
-        try:
-            first = self._finished.get(timeout=None if wait is None else max(0.0, wait - time.monotonic()))
-        except queue.Empty:
-            return [], False
-        if first is None:
-            return [], True
+    def _step(self) -> None:
+        """Take what has ended, and write what is due. Whatever raises here, every run stays in one of the lists."""
+        self._wait_for_runs()
         most = self._store.database.batch_size
-        if self._finished.qsize() < most:
-            time.sleep(LINGER_SECONDS)
-        runs = [first]
-        with suppress(queue.Empty):
-            while len(runs) < most:
-                run = self._finished.get_nowait()
-                if run is None:
-                    return runs, True
-                runs.append(run)
-        return runs, False
+        while self._finished and len(self._ended) < most:
+            self._ended.append(self._finished[0])
+            self._finished.popleft()
+        if self._ended:
+            self._make_batches()
+        now = time.monotonic()
+        for batch in [batch for batch in self._pending if batch.due <= now]:
+            self._settle(batch)
+        if self._is_closing and not self._finished and not self._pending:
+            self._loop.end()
 
-    def _batches(self, runs: list[Run]) -> Iterator[_Batch]:
+    def _wait_for_runs(self) -> None:
+        """Wait for one that has ended, but not past what is to be tried again; then a moment for its company."""
+        due = min((batch.due for batch in self._pending), default=None)
+        self._is_waiting = True
+        if not self._finished and not self._ended and not (self._is_closing and due is None):
+            self._arrived.wait(None if due is None else max(0.0, due - time.monotonic()))
+        self._is_waiting = False
+        self._arrived.clear()
+        if 0 < len(self._finished) < self._store.database.batch_size:
+            time.sleep(LINGER_SECONDS)
+
+    def _make_batches(self) -> None:
         """What is to be written of runs that ended, in batches that the database takes."""
-        outdated = superseded(runs)
-        steps = [(run, None if run in outdated else step_of(run)) for run in runs]
-        for run, step in steps:
-            if run.context.settled:
-                self._observers.settled(run, Finish(State.SUCCEEDED))
-            elif step is None:
-                self._observers.lost(run, "outcome")
-        self._on_settled([run for run, step in steps if step is None])
-        to_write = [(run, Settlement(run.lease, step, run.seconds)) for run, step in steps if step is not None]
-        for batch in batches(to_write, len(to_write), lambda pair: size_of(pair[1])):
-            yield _Batch([run for run, _ in batch], [settlement for _, settlement in batch])
+        outdated = superseded(self._ended)
+        settlements = [(run, None if run in outdated else settlement_of(run)) for run in self._ended]
+        to_write = [(run, settlement) for run, settlement in settlements if settlement is not None]
+        self._pending += [
+            _Batch([run for run, _ in batch], [settlement for _, settlement in batch])
+            for batch in batches(to_write, len(to_write), lambda pair: size_of(pair[1]))
+        ]
+        self._ended = []
+        void = [run for run, settlement in settlements if settlement is None]
+        try:
+            for run in void:
+                if run.context.settled:
+                    self._observers.settled(run, Finish(State.SUCCEEDED))
+                else:
+                    self._observers.lost(run, "outcome")
+        finally:
+            self._on_settled(void)
 
     def _settle(self, batch: _Batch) -> None:
         try:
@@ -137,33 +154,38 @@ class Settler:
                 # After a lost reply a refusal may be our own success: nobody else could have ended that fence.
                 accepted |= self._accepted_before(batch.settlements, accepted)
         except Exception as error:  # noqa: BLE001 - whatever it is, no outcome is lost for it
-            self._keep(batch, error)
+            again = self._keep(batch, error)
+            self._pending.remove(batch)
+            self._pending += again
             return
+        self._pending.remove(batch)
         self._written += 1
-        for run, settlement in zip(batch.runs, batch.settlements, strict=True):
-            if run.lease.id in accepted:
-                self._observers.settled(run, settlement.step)
-            else:
-                self._observers.lost(run, "settle")
-        self._on_settled(batch.runs)
+        try:
+            for run, settlement in zip(batch.runs, batch.settlements, strict=True):
+                if run.lease.id in accepted:
+                    self._observers.settled(run, settlement.step)
+                else:
+                    self._observers.lost(run, "settle")
+        finally:
+            self._on_settled(batch.runs)
 
-    def _keep(self, batch: _Batch, error: Exception) -> None:
+    def _keep(self, batch: _Batch, error: Exception) -> list[_Batch]:
         """Keep what could not be written until it can be; only what its own data forbids ends here."""
         kind = self._store.database.kind_of_error(error)
         if kind is ErrorKind.DATA:
-            self._pending += batch.halves() if len(batch.runs) > 1 else self._buried(batch, error)
-            return
-        wait = batch.backoff.next()
-        self._observers.troubled("settle", error, wait)
+            return batch.halves() if len(batch.runs) > 1 else self._buried(batch, error)
+        wait = self._loop.note(error, batch.backoff.next())
+        if isinstance(error, DatabaseLost):  # there is nothing to wait for
+            self._on_settled(batch.runs)
+            return []
         batch.is_unsure = True
         batch.oversized += getattr(error, "less_may_pass", False)
         is_alone_at_fault = kind is ErrorKind.FAULT and 0 <= batch.written < self._written
         batch.written = self._written
         if len(batch.runs) > 1 and (batch.oversized >= OVERSIZED_TRIES or is_alone_at_fault):
-            self._pending += batch.halves()
-            return
+            return batch.halves()
         batch.due = time.monotonic() + wait
-        self._pending.append(batch)
+        return [batch]
 
     def _buried(self, batch: _Batch, error: Exception) -> list[_Batch]:
         """One outcome that cannot be stored: its job is dead instead. If not even that can be, its lease runs out."""
@@ -189,11 +211,18 @@ def size_of(settlement: Settlement) -> int:
     return failure + (size_of_text(step.result) if isinstance(step, Finish) else 0)
 
 
-def step_of(run: Run) -> Step | None:
-    """The step that a run's outcome means; None where the run has no right to one any more."""
+def settlement_of(run: Run) -> Settlement | None:
+    """What is written of a run that ended; None where it has no right to an outcome any more.
+
+    Where its outcome makes no sense, such as a wait that is no number, its job is dead instead.
+    """
     if run.outcome is None:
         return None
-    return resolve(run.outcome, run.lease, run.task.options.retry, random.random)
+    try:
+        step = resolve(run.outcome, run.lease, run.task.options.retry, random.random)
+    except (ValueError, TypeError, ArithmeticError) as error:
+        return _unstorable(release_of(run), error)
+    return Settlement(run.lease, step, run.seconds)
 
 
 def release_of(run: Run) -> Settlement:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from haulwright.errors import DatabaseLost
 from haulwright.runtime.child import die_with
 from haulwright.runtime.children import death_of
 from haulwright.runtime.log_lines import SupervisorLines
@@ -111,6 +112,11 @@ class Supervisor:
         if self._stopping:
             place.finished = True
             self._code = self._code or _code_after_signal(code)
+        elif code == DatabaseLost.exit_code:
+            self._code = code
+            place.finished = True
+            self._lines.database_lost(place.number, pid)
+            self._stop(signal.SIGTERM)
         elif code == 0 and self._until_empty:
             place.finished = True
         elif not self._came_up and all(each.refusal for each in self._places):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from haulwright.clock import SECOND
 from haulwright.errors import HaulwrightError
 from haulwright.runtime.children import outcome_of_ending
+from haulwright.runtime.loop import Loop
 from haulwright.runtime.start import CannotStart
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class LostThreads:
         return len(self._held)
 
     def __contains__(self, run: Run) -> bool:
-        return run.lease.key in self._held
+        return run.key in self._held
 
     @property
     def are_too_many(self) -> bool:
@@ -70,7 +71,7 @@ class LostThreads:
         with self._lock:
             if not is_overdue(run) or run in self:
                 return None
-            self._held[run.lease.key] = run
+            self._held[run.key] = run
         ended = replace(run, ended=time.monotonic(), outcome=_outcome_without(run))
         run.context.signals.lost = True
         self._observers.thread_lost(run, len(self), self._concurrency)
@@ -82,7 +83,7 @@ class LostThreads:
         The job was settled without it, so its result is void.
         """
         with self._lock:
-            was_lost = self._held.pop(run.lease.key, None) is not None
+            was_lost = self._held.pop(run.key, None) is not None
         if was_lost:
             self._observers.thread_returned(run, len(self), self._concurrency)
         return was_lost
@@ -103,8 +104,9 @@ def _outcome_without(run: Run) -> Outcome | None:
 class Threads:
     """At most `count` threads, started as they are needed, that do what they are given in order."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, observers: Observers) -> None:
         self._count = count
+        self._observers = observers
         self._work: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
         self._started = 0
         self._idle = threading.Semaphore(0)
@@ -129,9 +131,8 @@ class Threads:
     def _start_another(self) -> bool:
         if self.shortage is not None:
             return False
-        name = f"haulwright-run-{self._started + 1}"
         try:
-            threading.Thread(target=self._serve, name=name, daemon=True).start()
+            _WorkThread(self._work, self._idle, self._observers).start(self._started + 1)
         except (RuntimeError, MemoryError) as error:  # "can't start new thread"
             self._shortage = CannotStart("a thread", error)
             self._short_until = time.monotonic() + SHORT_SECONDS
@@ -154,7 +155,26 @@ class Threads:
         for _ in range(self._started):
             self._work.put(None)
 
-    def _serve(self) -> None:
-        while (work := self._work.get()) is not None:
-            work()
-            self._idle.release()
+
+class _WorkThread:
+    """One of them. Work that raises is done again after a pause: it is the executor's, and no task makes it raise."""
+
+    def __init__(self, works: queue.SimpleQueue[Work | None], idle: threading.Semaphore, observers: Observers) -> None:
+        self._works = works
+        self._idle = idle
+        self._unfinished: Work | None = None
+        self._loop = Loop("run", self._step, observers)
+
+    def start(self, number: int) -> None:
+        """Begin."""
+        self._loop.start(f"run-{number}")
+
+    def _step(self) -> None:
+        work = self._unfinished or self._works.get()
+        if work is None:
+            self._loop.end()
+            return
+        self._unfinished = work
+        work()
+        self._unfinished = None
+        self._idle.release()

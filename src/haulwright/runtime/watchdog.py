@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from haulwright.clock import SECOND
 from haulwright.engine.lease import is_given_up, is_lagging
+from haulwright.runtime.loop import Loop
 
 if TYPE_CHECKING:
     from haulwright.runtime.execution import Run
@@ -24,20 +24,27 @@ LATE_PAUSES = 2
 class Watchdog:
     """Tells of leases that are not renewed in time, and ends the runs that nobody could renew for too long."""
 
-    def __init__(self, observers: Observers, runs: Callable[[], list[Run]]) -> None:
+    def __init__(
+        self,
+        observers: Observers,
+        runs: Callable[[], list[Run]],
+        find_orphans: Callable[[], None] = lambda: None,
+    ) -> None:
         self._observers = observers
         self._runs = runs
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="haulwright-watchdog", daemon=True)
+        self._find_orphans = find_orphans
+        self._due = time.monotonic()
+        """When the next check is planned, on the monotonic clock."""
+        self._pause = LONGEST_PAUSE_SECONDS
+        self._loop = Loop("watchdog", self._step, observers)
 
     def start(self) -> None:
         """Begin."""
-        self._thread.start()
+        self._loop.start()
 
     def stop(self) -> None:
         """End."""
-        self._stop.set()
-        self._thread.join()
+        self._loop.stop()
 
     def check(self) -> None:
         """Look at every run that goes on: by the monotonic clock, for no other is known here."""
@@ -53,15 +60,18 @@ class Watchdog:
             if is_given_up(now - run.held_at, _lease_us(run)):
                 run.context.signals.lost = True
                 run.end()
+        self._find_orphans()
 
-    def _work(self) -> None:
-        pause, last = LONGEST_PAUSE_SECONDS, time.monotonic()
-        while not self._stop.wait(pause):
-            if time.monotonic() - last <= LATE_PAUSES * pause:
-                self.check()
-            pause, last = self._pause(), time.monotonic()
+    def _step(self) -> float:
+        """Check, unless this comes so late that the process must have stood still; often enough for what is held."""
+        is_late = time.monotonic() - self._due > (LATE_PAUSES - 1) * self._pause
+        self._pause = self._shortest_pause()
+        self._due = time.monotonic() + self._pause
+        if not is_late:
+            self.check()
+        return self._pause
 
-    def _pause(self) -> float:
+    def _shortest_pause(self) -> float:
         """Often enough for the shortest lease that is held."""
         shortest = min((_lease_us(run) for run in self._runs()), default=0) / SECOND / CHECKS_PER_LEASE
         return max(SHORTEST_PAUSE_SECONDS, min(LONGEST_PAUSE_SECONDS, shortest or LONGEST_PAUSE_SECONDS))
@@ -69,7 +79,7 @@ class Watchdog:
 
 def _goes_on(run: Run) -> bool:
     """Whether it has neither ended nor been told to."""
-    return not run.ended and run.outcome is None and not run.context.settled and not run.context.signals.lost
+    return not run.is_over and not run.context.signals.lost
 
 
 def _lease_us(run: Run) -> int:

@@ -5,36 +5,46 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, nullcontext
-from typing import TYPE_CHECKING, Any
+from contextlib import closing
+from functools import partial
+from typing import TYPE_CHECKING
 
 from haulwright.clock import SECOND
-from haulwright.errors import DatabaseProblem, DatabaseUnavailable, WorkerExists
-from haulwright.runtime.backoff import Backoff
+from haulwright.engine.settlement import PutBack, Settlement
+from haulwright.errors import DatabaseLost, HaulwrightError
 from haulwright.runtime.execution import Run
 from haulwright.runtime.executor import Executor
 from haulwright.runtime.heartbeat import Heartbeat
-from haulwright.runtime.identity import is_gone, this_process
+from haulwright.runtime.identity import this_process
 from haulwright.runtime.listener import ListenerThread
+from haulwright.runtime.loop import Loop, WorkerBroken
 from haulwright.runtime.maintenance import Maintenance
 from haulwright.runtime.observers import Observers
 from haulwright.runtime.options import WorkerOptions
+from haulwright.runtime.orphans import Orphans
 from haulwright.runtime.prefetch import Prefetch
-from haulwright.runtime.process import stopped_by_signals, tuned_interpreter
+from haulwright.runtime.process import tuned_interpreter
+from haulwright.runtime.schema_watch import SchemaWatch
 from haulwright.runtime.settler import Settler, release_of
-from haulwright.runtime.threads import LostThreads, ThreadsLost
+from haulwright.runtime.startup import require_exclusive, require_importable, retry_while_away
+from haulwright.runtime.threads import LostThreads
 from haulwright.runtime.watchdog import Watchdog
 from haulwright.settings import Settings
+from haulwright.stores import migrations
 from haulwright.stores.claim_cursor import ClaimCursor
+from haulwright.stores.leases import CLAIM_BYTES, bytes_of
 from haulwright.stores.store import Store
 
 if TYPE_CHECKING:
     from haulwright.client.app import Haulwright
     from haulwright.engine.job import Lease, LeaseKey
+    from haulwright.runtime.observed import LoopStuck
 
 FIRST_IDLE_WAIT_SECONDS = 0.01
 SURPLUS_CHECK_SECONDS = 1.0
 """How often a worker looks whether it holds jobs that others could run sooner."""
+SETTLE_SECONDS = 30.0
+"""What a worker that ends waits for the outcomes of its runs to be written."""
 UNKNOWN_TASK_SECONDS = 30.0
 """How long a job whose task this worker does not have is left to others."""
 
@@ -51,6 +61,10 @@ class Worker:
         self._changed = threading.Condition()
         self._held: dict[LeaseKey, Run] = {}
         """A job that was lost may come back while its first run still goes on."""
+        self._held_bytes = 0
+        """How large the large arguments of those are together."""
+        self._moving: Sequence[Run] = ()
+        """Runs that are on their way to the executor, or back to the database."""
         self._stopping = threading.Event()
         self._hurrying = threading.Event()
         self._cursor = ClaimCursor()
@@ -60,11 +74,14 @@ class Worker:
         """Somebody enqueued since the last claim began."""
         self._in_doubt = False
         """A claim or a release broke off: what this worker holds must be looked up."""
-        self.runs = 0
-        """Jobs taken so far."""
+        self.runs = 0  # jobs taken so far
         self._lost_threads = LostThreads(options.concurrency, self._observers)
-        self.exhausted: ThreadsLost | None = None
-        """Why it ended by itself, where it lost too many of its threads."""
+        self.exhausted: HaulwrightError | None = None
+        """Why it ended by itself: it lost too many of its threads, a loop was stuck, or the schema became newer."""
+        self._schema = SchemaWatch(self._store.database, (migrations.ENGINE, *app.tables))
+        self._observers.tally.on_stuck = self._on_stuck
+        self._observers.tally.on_lost_database = partial(self.stop, at_once=True)
+        self._claiming = Loop("claim", self._claim_next, self._observers)
         self._heartbeat_store = Store.open(app.database_url, clock=self._store.database.clock, pool_size=1)
         self._executor = Executor(app, options.concurrency, self._observers, self._on_ended)
         self._listener = ListenerThread(self._store.database, self._observers, self._on_notify)
@@ -77,43 +94,52 @@ class Worker:
             abandon=self._abandon,
             on_put_back=self._on_put_back,
         )
-        self._watchdog = Watchdog(self._observers, self._held_runs)
+        orphans = Orphans(self._held_runs, self._runs_in_hand, self._executor.adopt)
+        self._watchdog = Watchdog(self._observers, self._held_runs, orphans.check)
         self._maintenance = Maintenance(
-            self._store,
-            self._identity,
-            self._observers,
-            settings,
-            opens_slots=options.schedules,
-            may_reap=self._heartbeat.is_steady,
+            self._store, self._identity, self._observers, settings, opens_slots=options.schedules
         )
+
+    @property
+    def _parts(self) -> tuple[Executor | Settler | Heartbeat | Watchdog | Maintenance | ListenerThread, ...]:
+        """All that works beside the claims, in the order in which it starts."""
+        return (self._executor, self._settler, self._heartbeat, self._watchdog, self._maintenance, self._listener)
 
     def run(self) -> int:
         """Work until told to stop, or until there is no reason to go on; returns the jobs it took."""
         with closing(self._heartbeat_store), tuned_interpreter():
             self._begin()
             try:
-                self._claim_until_stopped()
+                for part in self._parts:
+                    part.start()
+                self._claiming.run()
                 self._wait_for_runs()
             finally:
                 self._end()
         return self.runs
 
-    def stop(self) -> None:
+    @property
+    def lost_database(self) -> DatabaseLost | None:
+        """Why it ended by itself, where its database is not there any more."""
+        return self._observers.tally.lost_database
+
+    def stop(self, *, at_once: bool = False) -> None:
         """Claim nothing more, finish within the grace, then give back. A second call hurries."""
-        if self._stopping.is_set():
+        if at_once or self._stopping.is_set():
             self._hurrying.set()
         self._stopping.set()
+        self._claiming.end()
         with self._changed:
             self._changed.notify_all()
 
     def _begin(self) -> None:
+        require_importable(self._app, self.options.queues)
         self._register(self._store)
-        self._require_exclusive()
+        if self.options.exclusive:
+            require_exclusive(self._store, self._identity)
         self._observers.worker_started(self.options.queues, self.options.concurrency)
         for step in self._first_steps():
-            self._retry_until_done("start", step)
-        for part in (self._executor, self._settler, self._heartbeat, self._watchdog, self._maintenance, self._listener):
-            part.start()
+            retry_while_away(step, self._observers, self._stopping)
 
     def _register(self, store: Store) -> None:
         store.workers.register(self._identity, list(self.options.queues), sorted(self._app.tasks))
@@ -124,10 +150,13 @@ class Worker:
         if beats == 0:
             self._register(self._heartbeat_store)
         self._heartbeat_store.workers.put_back(self._identity, beats, remembered)
+        self._in_doubt = True  # it may have leases of ours whose runs have ended since
 
     def _first_steps(self) -> Iterator[Callable[[], object]]:
         """What is done before the first claim. Each may be done again."""
         yield self._maintenance.recover
+        if self.options.ends_by_itself:
+            yield lambda: self._maintenance.take_back_lost(self._stopping)
         yield self._app.declare_sources
         if self.options.schedules:
             yield self._app.declare_schedules
@@ -135,62 +164,72 @@ class Worker:
         if not self.options.limit:  # one that takes so many jobs and no more takes those that wait
             yield lambda: self._app.enqueue_at_start(self.options.queues)
 
-    def _require_exclusive(self) -> None:
-        if not self.options.exclusive:
+    def _claim_next(self) -> None:
+        """Wait until there is room, and claim; end where somebody says stop, or where there is nothing more to do."""
+        self._moving = ()
+        self._stopping.wait(self._executor.pause_seconds)
+        room = self._wait_for_room()
+        if self._stopping.is_set() or room == 0:
+            self._claiming.end()
             return
-        gone_ids = set(self._store.workers.gone_from(self._identity, is_gone))
-        # Asked after we have said that we are here: of two that start at once, the one with the greater id goes.
-        workers = self._store.workers.list()
-        earlier = [worker for worker in workers if worker.id < self._identity.id and worker.id not in gone_ids]
-        if earlier:
-            self._store.workers.stopped(self._identity, 0)
-            message = f"Worker {earlier[0].name} is alive (host {earlier[0].host}, process {earlier[0].pid})."
-            raise WorkerExists(message, hint="Stop it first, or start this one without --exclusive.")
+        try:
+            self._release_unknown_leases()
+            if room < 0:
+                self._release_prefetched(-room)
+                return
+            if self._is_outdated():
+                self._claiming.end()
+                return
+            claimed = self._claim(room)
+        except BaseException:
+            self._in_doubt = True
+            raise
+        if claimed:
+            self._idle_wait = FIRST_IDLE_WAIT_SECONDS
+        elif self._is_over():
+            self._claiming.end()
+            return
+        if claimed < room and not self._cursor.is_cut:
+            self._sleep()  # all that was due is taken, and begins sooner if nobody asks again at once
 
-    def _claim_until_stopped(self) -> None:
-        backoff = Backoff()
-        while not self._stopping.is_set():
-            self._stopping.wait(self._executor.pause_seconds)
-            room = self._wait_for_room()
-            if self._stopping.is_set() or room == 0:
-                break
-            try:
-                self._release_unknown_leases()
-                if room < 0:
-                    self._release_prefetched(-room)
-                    continue
-                claimed = self._claim(room)
-                backoff = Backoff()
-                if claimed:
-                    self._idle_wait = FIRST_IDLE_WAIT_SECONDS
-                elif self._is_over():
-                    break
-                if claimed < room:  # all that was due is taken; what was begins sooner if nobody asks again at once
-                    self._sleep()
-            except DatabaseProblem as trouble:
-                self._in_doubt = True
-                wait = backoff.next()
-                self._observers.troubled("claim", trouble, wait)
-                self._stopping.wait(wait)
+    def _is_outdated(self) -> bool:
+        """Whether the schema became newer than this code: then it claims nothing more, and finishes what it holds."""
+        mismatch = self._schema.mismatch()
+        if mismatch is None:
+            return False
+        self.exhausted = mismatch
+        self._observers.outdated(mismatch, len(self._held))
+        return True
 
     def _claim(self, room: int) -> int:
         self._was_notified = False
-        leases = self._store.leases.claim(self._identity.id, self.options.queues, room, self._cursor)
-        tasks = self._app.tasks
-        runs = [
-            Run.of(lease, tasks[lease.task], self._store, self._identity.name)
-            for lease in leases
-            if lease.task in tasks
-        ]
+        most_bytes = CLAIM_BYTES - self._held_bytes
+        leases = self._store.leases.claim(
+            self._identity.id, self.options.queues, room, self._cursor, most_bytes=most_bytes
+        )
+        tasks, worker = self._app.tasks, self._identity.name
+        claimed = [Run.of(lease, tasks[lease.task], self._store, worker) for lease in leases if lease.task in tasks]
+        runs = self._without_held(claimed)
+        self._moving = runs
         with self._changed:
-            self._held.update({run.lease.key: run for run in runs})
+            self._held.update({run.key: run for run in runs})
+            self._held_bytes += bytes_of([run.lease for run in runs])
             self.runs += len(runs)
         self._observers.claimed(leases)
         self._executor.take(runs)
+        self._moving = ()
         self._heartbeat.expect(runs)
-        if len(runs) < len(leases):
+        if len(claimed) < len(leases):
             self._release_unknown_tasks([lease for lease in leases if lease.task not in tasks])
         return len(leases)
+
+    def _without_held(self, runs: list[Run]) -> list[Run]:
+        """Those whose lease no run here has. The others were given out twice by a database that was put back."""
+        keys = {run.key for run in runs}
+        with self._changed:
+            held = {} if keys.isdisjoint(self._held) else {key: self._held[key] for key in keys & self._held.keys()}
+        self._release(list(held.values()))  # what they did may be forgotten; the next claim has another fence
+        return [run for run in runs if run.key not in held] if held else runs
 
     def _release_unknown_leases(self) -> None:
         """After a claim or a release that broke off: there may be leases of ours that nobody here knows of."""
@@ -203,8 +242,6 @@ class Worker:
 
     def _release_unknown_tasks(self, leases: Sequence[Lease]) -> None:
         """A job whose task is unknown here stays queued, and says so."""
-        from haulwright.engine.settlement import PutBack, Settlement  # noqa: PLC0415 - rarely needed
-
         wait = PutBack("snooze", int(UNKNOWN_TASK_SECONDS * SECOND), refund=1, deferral=1, waiting_on="task:unknown")
         self._store.settlements.settle([Settlement(lease, wait) for lease in leases], self._identity.name)
         self._observers.released(leases, "unknown_task")
@@ -220,7 +257,7 @@ class Worker:
                 if left <= 0:
                     return 0
                 room = min(left, self._capacity - len(self._held))
-                if room >= min(left, self._least_batch):
+                if room >= min(left, self._least_batch) and self._held_bytes < CLAIM_BYTES:
                     return min(room, self._store.database.batch_size)
                 if not self._changed.wait(SURPLUS_CHECK_SECONDS) and (surplus := self._surplus()):
                     return -surplus
@@ -232,7 +269,7 @@ class Worker:
 
     def _release_prefetched(self, count: int) -> None:
         """Give back jobs that have not begun, the last ones first, for others to run."""
-        runs = self._executor.drop_waiting(count)
+        self._moving = runs = self._executor.drop_waiting(count)
         self.runs -= len(runs)
         try:
             released = self._store.settlements.settle([release_of(run) for run in runs], self._identity.name)
@@ -279,6 +316,8 @@ class Worker:
             self._changed.notify_all()
 
     def _on_ended(self, run: Run) -> None:
+        if isinstance(run.error, DatabaseLost):
+            self._observers.database_lost(run.error)
         if not self._lost_threads.take_back(run):
             self._settler.add(run)
 
@@ -291,16 +330,28 @@ class Worker:
             self.exhausted = self._lost_threads.exhausted()
             self.stop()
 
+    def _on_stuck(self, event: LoopStuck) -> None:
+        """One of the loops does nothing but fail: give back what is held, and end, for a new worker to begin."""
+        if not self._stopping.is_set():
+            self.exhausted = WorkerBroken(event)
+            self.stop()
+
     def _forget(self, runs: list[Run]) -> None:
         self._prefetch.ended(len(runs))
         with self._changed:
             for run in runs:
-                self._held.pop(run.lease.key, None)
+                if self._held.pop(run.key, None) is not None and run.lease.payload_bytes:
+                    self._held_bytes -= run.lease.payload_bytes
             self._changed.notify_all()
 
     def _held_runs(self) -> list[Run]:
         with self._changed:
             return list(self._held.values())
+
+    def _runs_in_hand(self) -> list[Run]:
+        """What some part of this worker will bring to its end, in the order in which a run goes through them."""
+        self._executor.nudge()
+        return [*self._moving, *self._executor.in_hand(), *self._settler.in_hand()]
 
     def _wait_for_runs(self) -> None:
         """What was claimed is run to its end, however long it takes, unless somebody says stop."""
@@ -315,70 +366,35 @@ class Worker:
         with self._changed:
             while self._held and time.monotonic() < until and not self._hurrying.is_set():
                 self._changed.wait(0.1)
-        self._release([run for run in self._held_runs() if run not in self._lost_threads])  # those are being settled
+        self._release([run for run in self._held_runs() if not run.is_over and run not in self._lost_threads])
         self._try_once("release", self._release_unknown_leases)
-        self._settler.stop(timeout=30)
-        self._heartbeat.stop()
-        self._watchdog.stop()
-        self._maintenance.stop()
-        self._listener.stop()
-        self._executor.stop()
+        self._settler.stop(SETTLE_SECONDS)  # what is over is settled, not given back
+        self._release([run for run in self._held_runs() if run not in self._lost_threads])
+        for part in reversed(self._parts):
+            self._try_once("stop", part.stop)
         self._try_once("goodbye", lambda: self._store.workers.stopped(self._identity, self._observers.tally.refused))
         self._observers.worker_stopped(self.runs)
 
-    def _retry_until_done(self, where: str, act: Callable[[], object]) -> None:
-        """Do a thing, again and again while the database is away, unless somebody says stop."""
-        backoff = Backoff()
-        while not self._stopping.is_set():
-            try:
-                act()
-            except DatabaseUnavailable as trouble:
-                wait = backoff.next()
-                self._observers.troubled(where, trouble, wait)
-                self._stopping.wait(wait)
-            else:
-                return
-
     def _try_once(self, where: str, act: Callable[[], object]) -> None:
-        """Do a last thing; without a database it is left undone, and the worker ends all the same."""
+        """Do a last thing; where it cannot be done it is left undone, and the worker ends all the same."""
         try:
             act()
-        except DatabaseProblem as trouble:
-            self._observers.troubled(where, trouble, 0.0)
+        except Exception as error:  # noqa: BLE001 - the next last thing may be possible
+            self._observers.failed(where, error, 0.0)
 
     def _release(self, runs: list[Run]) -> None:
         """Give runs back without burning their attempts; what they still do is refused by the fence."""
         if not runs:
             return
         released: frozenset[str] = frozenset()
+        self._moving = runs
         try:
             released = self._store.settlements.settle([release_of(run) for run in runs], self._identity.name)
-        except DatabaseProblem as trouble:
+        except Exception as error:  # noqa: BLE001 - as above
             self._in_doubt = True  # asked again before the next claim; a worker that ends leaves them to run out
-            self._observers.troubled("release", trouble, 0.0)
+            self._observers.failed("release", error, 0.0)
         self._observers.released([run.lease for run in runs if run.lease.id in released], "worker_stopping")
         for run in runs:
-            run.context.signals.lost = run.lease.id in released
+            run.context.signals.lost = run.lease.id in released or self.lost_database is not None
             run.end()
         self._forget(runs)
-
-
-def run_worker(app: Haulwright, *, settings: Settings | None = None, signals: bool = False, **options: Any) -> int:
-    """Run a worker in this process; returns the jobs it took. With `signals`, SIGTERM and SIGINT drain it.
-
-    Raises `ThreadsLost` where tasks that never return took half of its threads: it has drained, and must be replaced.
-    """
-    settings = settings or Settings.load()
-    defaults = {
-        "queues": tuple(name.strip() for name in str(settings["queues"]).split(",") if name.strip()),
-        "concurrency": settings["concurrency"],
-        "poll_interval": settings["poll_interval_seconds"],
-        "grace": settings["grace_seconds"],
-        "name": settings["worker_name"],
-    }
-    worker = Worker(app, WorkerOptions(**{**defaults, **options}), settings)
-    with stopped_by_signals(worker.stop) if signals else nullcontext():
-        runs = worker.run()
-    if worker.exhausted is not None:
-        raise worker.exhausted
-    return runs

@@ -60,6 +60,9 @@ class CallerConnection:
         """Run work that reads, seeing what the caller has written."""
         return work(self._connection)
 
+    def require_unchanged(self) -> None:
+        """The file is looked at when the connection is taken."""
+
     def listen(self) -> Listener:
         """Nobody listens through a connection of the caller."""
         message = "A borrowed connection has no bell."
@@ -97,6 +100,8 @@ def _require_file(door: _SqliteDoor, database: Database) -> None:
     if isinstance(database, SqliteDatabase) and files != [database.path.resolve()]:
         message = f"The jobs are in {database.path}, and this is a connection to another file."
         raise Refused(message, hint="Only a connection to the database of the jobs can carry an enqueue.")
+    if isinstance(database, SqliteDatabase):
+        database.file.require_if_known()
 
 
 def _begin(raw: sqlite3.Connection) -> None:

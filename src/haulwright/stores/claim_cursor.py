@@ -41,6 +41,13 @@ class ClaimCursor:
     """The earliest time at which the last short claim saw something to do."""
     gated: set[str] = field(default_factory=set)
     """Queues whose last claim met jobs with a gate before them."""
+    room_bytes: int = 0
+    """How many bytes of large arguments the claim may still take; none at its end says that they cut it short."""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the last claim was cut short by the bytes of what it took: then more may be due."""
+        return self.room_bytes <= 0
 
     def notice(self, moment: Instant) -> None:
         """Something is to do at this moment."""

@@ -14,9 +14,9 @@ from haulwright.extras import needs_extra
 from haulwright.stores import migrations
 from haulwright.stores.connection import Database
 from haulwright.stores.sqlite.connection import SqliteDatabase
+from haulwright.stores.sqlite.file_identity import MAGIC, read_header
 
 _SCHEMES = "sqlite:///path/to/file.db or postgresql://user:password@host:5432/name"
-_SQLITE_MAGIC = b"SQLite format 3\0"
 _WAL = 2
 """What byte 18 of an SQLite file says once it is in WAL mode, as all of ours are."""
 _migrating = threading.Lock()
@@ -42,11 +42,14 @@ def open_existing(url: str, *, clock: Clock | None = None) -> Database | None:
     return None if path is not None and not _is_in_use(path) else database
 
 
-def prepare(database: Database, packages: Sequence[str] = (migrations.ENGINE,)) -> None:
-    """Make sure that the schema is there and is ours. SQLite migrates itself; PostgreSQL is migrated on purpose."""
+def prepare(database: Database, packages: Sequence[str] = (migrations.ENGINE,), *, newer_schema: bool = False) -> None:
+    """Make sure that the schema is there and is ours. SQLite migrates itself; PostgreSQL is migrated on purpose.
+
+    `newer_schema` accepts one that has become newer: for who finishes what it holds.
+    """
     with _migrating:
         for package in packages:
-            state = migrations.status(database, package)
+            state = migrations.status(database, package, newer=newer_schema)
             if not state.current and database.dialect == "sqlite":
                 migrations.migrate(database, package)
             elif not state.current:
@@ -66,9 +69,8 @@ def _is_in_use(path: Path) -> bool:
     """Whether a file may hold a Haulwright database. Looked at as bytes: opening it could already change it."""
     if not path.is_file():
         return False
-    with path.open("rb") as file:
-        header = file.read(20)
-    return bool(header) and (not header.startswith(_SQLITE_MAGIC) or header[18] == _WAL)
+    header = read_header(path)
+    return bool(header) and (not header.startswith(MAGIC) or header[18] == _WAL)
 
 
 def _path_of(url: str) -> Path:

@@ -98,6 +98,9 @@ class Database(Protocol):
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run work that only reads, or a single statement that may be repeated."""
 
+    def require_unchanged(self) -> None:
+        """Refuse to go on where this is not the database any more that was opened. A server says so by itself."""
+
     def kind_of_error(self, error: BaseException) -> ErrorKind:
         """Whose matter an error is that came out of this database, or on the way to it."""
 

@@ -5,6 +5,7 @@ Whatever a run writes here is written in a transaction that first holds its job 
 
 from __future__ import annotations
 
+import time
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Any, Literal, TypeVar
 from haulwright import events
 from haulwright.clock import SECOND, Instant
 from haulwright.engine.job import Lease
+from haulwright.engine.lease import is_worth_renewal
 from haulwright.engine.payload import EFFECT_INLINE_LIMIT_BYTES, EFFECT_LIMIT_BYTES
 from haulwright.engine.stages import StageMachine
 from haulwright.errors import EffectMismatch, LeaseLost, NotFound, Throttled
@@ -143,12 +145,19 @@ class Effects:
         return False, recorded.result
 
     def under(self, lease: Lease, verb: str, work: Callable[[Connection], T]) -> T:
-        """Run work in one transaction that first holds the job under its fence."""
+        """Run work in one transaction that first holds the job under its fence.
+
+        Nobody else can renew the lease meanwhile. Where that takes long, it renews it: who watches sees it move.
+        """
 
         def fenced(connection: Connection) -> T:
+            began = time.monotonic()
             if not self._leases.hold(connection, lease):
                 raise LeaseLost(lease.id, lease.fence, verb)
-            return work(connection)
+            value = work(connection)
+            if is_worth_renewal(time.monotonic() - began, lease.lease_us):
+                self._leases.renew_on(connection, lease)
+            return value
 
         return self._db.transact(fenced)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum, auto
@@ -51,3 +52,9 @@ def kind_outside_drivers(error: BaseException) -> ErrorKind:
     if isinstance(error, (DatabaseProblem, MemoryError, OSError)):
         return ErrorKind.AWAY
     return ErrorKind.DATA if isinstance(error, (ValueError, TypeError, OverflowError)) else ErrorKind.FAULT
+
+
+def is_of_database(error: BaseException) -> bool:
+    """Whether an error came out of a database or from the way to it: in our words, or as its driver raised it."""
+    drivers = [sys.modules[name] for name in ("sqlite3", "psycopg") if name in sys.modules]  # those that somebody uses
+    return isinstance(error, (DatabaseProblem, *(driver.Error for driver in drivers)))

@@ -8,7 +8,7 @@ from haulwright.clock import SECOND
 from haulwright.stores.books import book
 from haulwright.stores.connection import Database, Params, Row
 
-COUNTED: Final = ("leases", "twice", "permits", "slots", "blobs")
+COUNTED: Final = ("leases", "twice", "permits", "slots", "blobs", "payloads")
 """The entries of the book that count rows which must not be."""
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from haulwright.clock import SECOND, Instant
 from haulwright.engine.ids import new_id
-from haulwright.engine.job import LeaseKey, NewJob
+from haulwright.engine.job import NewJob
+from haulwright.stores.payloads import inline
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,8 @@ class DeadLetter:
     state: str
     requeued_to: str | None
     created_at: int
+    payload_bytes: int | None
+    """How large its arguments are, where they stand beside it."""
 
     def successor(self, how: Requeue) -> dict[str, Any]:
         """The row of the new job: the same work, a fresh budget, and the job key unless a fresh one was asked for."""
@@ -83,14 +86,29 @@ class DeadLetter:
         }
 
 
-def fenced(keys: Iterable[LeaseKey]) -> dict[str, list[Any]]:
+class Fenced(Protocol):
+    """A lease, or its key: what a write under it carries."""
+
+    @property
+    def id(self) -> str:
+        """Whose right it is."""
+
+    @property
+    def fence(self) -> int:
+        """The number of the right."""
+
+    @property
+    def worker_id(self) -> str | None:
+        """Who holds it."""
+
+
+def fenced(leases: Sequence[Fenced]) -> dict[str, list[Any]]:
     """The columns by which each write of a batch is fenced."""
-    ids, fences, holders = [], [], []
-    for job_id, fence, worker_id in keys:
-        ids.append(job_id)
-        fences.append(fence)
-        holders.append(worker_id)
-    return {"id": ids, "fence": fences, "worker_id": holders}
+    return {
+        "id": [lease.id for lease in leases],
+        "fence": [lease.fence for lease in leases],
+        "worker_id": [lease.worker_id for lease in leases],
+    }
 
 
 def loaded(job: NewJob, now: Instant) -> tuple[Any, ...]:
@@ -98,9 +116,9 @@ def loaded(job: NewJob, now: Instant) -> tuple[Any, ...]:
     run_at = now + job.delay_us if job.run_at is None else job.run_at
     deadline_at = None if job.deadline_us is None else max(run_at, now) + job.deadline_us
     return (
-        job.id, job.tenant, job.task, job.queue, -job.priority, run_at, job.args, job.max_attempts, job.id, job.source,
-        job.concurrency_key, job.concurrency_limit, job.correlation_id, job.tags, job.event_fields, job.headers,
-        job.lease_us, job.timeout_us, deadline_at, now, now,
+        job.id, job.tenant, job.task, job.queue, -job.priority, run_at, inline(job.args), job.max_attempts, job.id,
+        job.source, job.concurrency_key, job.concurrency_limit, job.correlation_id, job.tags, job.event_fields,
+        job.headers, job.lease_us, job.timeout_us, deadline_at, now, now,
     )  # fmt: skip
 
 
@@ -115,7 +133,7 @@ def row_of(job: NewJob) -> dict[str, Any]:
         "rank": -job.priority,
         "run_at": job.run_at,
         "delay_us": job.delay_us,
-        "args": job.args,
+        "args": inline(job.args),
         "max_attempts": job.max_attempts,
         "job_key": job.job_key or job.id,
         "source": job.source,

@@ -31,6 +31,7 @@ from haulwright.stores.enqueue_problems import hint_after_chunks, unknown_enqueu
 from haulwright.stores.error_kinds import ErrorKind
 from haulwright.stores.events import Events, as_text
 from haulwright.stores.job_rows import DeadLetter, Requeue, loaded, row_of
+from haulwright.stores.payloads import Payloads, is_large
 from haulwright.stores.routing import Route, Way, route
 from haulwright.stores.settlements import Settlements
 
@@ -47,6 +48,7 @@ class Jobs:
         self._events = record
         self._settlements = settlements
         self._effects = effects
+        self._payloads = Payloads(database)
         self._book = book("haulwright.stores", database.dialect, "jobs")
 
     def enqueue(self, jobs: Sequence[NewJob]) -> list[Enqueued]:
@@ -164,9 +166,10 @@ class Jobs:
         def work(connection: Connection) -> int:
             rows = connection.run(self._book["prune"], params)
             # A requeued letter leaves its effects and stages to its successor, which has the same job key.
-            self._effects.prune(connection, [(tenant, key) for tenant, key, successor in rows if successor is None])
+            self._effects.prune(connection, [(tenant, key) for tenant, key, successor, _ in rows if successor is None])
+            self._payloads.prune(connection, [job_id for _, _, _, job_id in rows if job_id is not None])
             counts: dict[str, int] = {}
-            for tenant, _, _ in rows:
+            for tenant, *_ in rows:
                 counts[tenant] = counts.get(tenant, 0) + 1
             record = [
                 Event(events.JOBS_PRUNED, tenant, data={"state": str(state), "count": n, "age_seconds": age_seconds})
@@ -185,7 +188,8 @@ class Jobs:
     def _enqueue_single(self, job: NewJob, chosen: Route) -> Enqueued:
         """One job, which is how most are enqueued: in one trip where its keys allow it."""
         try:
-            if chosen.way is not Way.STEP_BY_STEP and self._db.run_single(*self._in_one_trip(job, chosen)):
+            in_one_trip = chosen.way is not Way.STEP_BY_STEP and not is_large(job.args)
+            if in_one_trip and self._db.run_single(*self._in_one_trip(job, chosen)):
                 return Enqueued(job.id, created=True)
             return self._db.transact(lambda connection: self._enqueue_step_by_step(connection, job, chosen))
         except DatabaseUnavailable as trouble:
@@ -220,6 +224,7 @@ class Jobs:
 
     def _enqueue_one(self, connection: Connection, job: NewJob, chosen: Route, event: Event | None = None) -> Enqueued:
         if chosen.way is Way.KEYED and connection.run(*self._in_one_trip(job, chosen, event)):
+            self._payloads.put(connection, [job])
             return Enqueued(job.id, created=True)
         enqueued = self._enqueue_step_by_step(connection, job, chosen)
         if event is not None and enqueued.created:
@@ -248,6 +253,7 @@ class Jobs:
         """Write one job; the active job that has its unique key stands for it."""
         for _ in range(TWIN_TRIES):
             if connection.run(self._book["enqueue"], self._params(job)):
+                self._payloads.put(connection, [job])
                 return Enqueued(job.id, created=True)
             twin = self._active_twin(connection, job)
             if twin is not None:
@@ -293,6 +299,7 @@ class Jobs:
         for batch in batches(jobs, len(jobs), _size_of):
             columns = as_columns([row_of(job) for job in batch])
             written |= {job_id for job_id, _ in connection.run_batch(self._book["enqueue_many"], columns, common)}
+        self._payloads.put(connection, (job for job in jobs if job.id in written))
         return [Enqueued(job.id, created=True) if job.id in written else self._insert(connection, job) for job in jobs]
 
     def _load(self, connection: Connection, jobs: Sequence[NewJob]) -> None:
@@ -300,6 +307,7 @@ class Jobs:
         params = {"now": self._db.clock.now(), "notify": self._notifies(jobs)}
         ((now, _),) = connection.run(self._book["begin_load"], params)
         connection.bulk_insert(self._book["load"], (loaded(job, now) for job in jobs))
+        self._payloads.put(connection, jobs)
 
     def _params(self, job: NewJob) -> dict[str, Any]:
         params = row_of(job)
@@ -325,6 +333,8 @@ class Jobs:
         self._require_own_key(connection, letter)
         successor = letter.successor(how)
         self._enqueue_successor(connection, letter, successor)
+        if letter.payload_bytes is not None:
+            self._payloads.copy(connection, letter.id, successor["id"], letter.payload_bytes)
         mark = {"id": job_id, "successor": successor["id"], "now": self._db.clock.now()}
         connection.run(self._book["mark_requeued"], mark)
         keys = {

@@ -23,6 +23,7 @@ from haulwright.stores.claim_cursor import ClaimCursor, Pair, ScannedPair
 from haulwright.stores.connection import Columns, Connection, Database, Params, Row
 from haulwright.stores.events import Events
 from haulwright.stores.job_rows import fenced
+from haulwright.stores.payloads import Payloads
 from haulwright.stores.permits import GATE, Permits
 from haulwright.stores.settlements import Settlements
 from haulwright.stores.sources.gate import Gates
@@ -34,6 +35,8 @@ NEXT = "\x01"
 ALL_PAIRS = 100_000
 TENANTS_AT_ONCE = 100
 """How many tenants one claim serves at most: each costs a look at the index, and the others are the next claim's."""
+CLAIM_BYTES = 32 << 20
+"""How many bytes of large arguments one claim takes at most, but for the last of them."""
 ROUNDS = 10
 """How often a claim looks again in one queue that has more tenants, or where jobs that wait for a permit took room."""
 Scan = Callable[[tuple[str, str], int], list[ScannedPair]]
@@ -72,19 +75,30 @@ class Leases(ABC):
         self._permits = permits
         self._gates = gates
         self._settlements = settlements
+        self._payloads = Payloads(database)
         self._book = book("haulwright.stores", database.dialect, "jobs")
 
     def claim(
-        self, worker_id: str, queues: Sequence[str], batch: int = 1, cursor: ClaimCursor | None = None
+        self,
+        worker_id: str,
+        queues: Sequence[str],
+        batch: int = 1,
+        cursor: ClaimCursor | None = None,
+        *,
+        most_bytes: int = CLAIM_BYTES,
     ) -> list[Lease]:
-        """Take up to a batch of due jobs from the queues, in their order; tenants in turn, each under a new fence."""
+        """Take up to a batch of due jobs from the queues, in their order; tenants in turn, each under a new fence.
+
+        A batch ends where the large arguments of its jobs reach `most_bytes`.
+        """
         cursor = cursor or ClaimCursor()
         cursor.next_due = None
+        cursor.room_bytes = most_bytes
         taken: list[Lease] = []
         for queue in queues:
-            if len(taken) < batch:
+            if len(taken) < batch and not cursor.is_cut:
                 taken += self._claim_queue(worker_id, queue, batch - len(taken), cursor)
-        return taken
+        return self._payloads.filled(taken)
 
     def due_pairs(self, queue: str) -> list[tuple[str, int]]:
         """The (tenant, priority) pairs of a queue that have a due job: what a claim would look at. Writes nothing."""
@@ -95,12 +109,16 @@ class Leases(ABC):
         """Prolong leases, all in one statement that waits for nobody, and learn which are gone or cancelled."""
         if not leases:
             return Renewal(frozenset(), {})
-        keys = fenced(lease.key for lease in leases)
+        keys = fenced(leases)
         rows = self._renew(self._book["renew"], {"now": self._db.clock.now()}, keys)
         held = {job_id for job_id, _, _ in rows}
         cancelled = {job_id: reason for job_id, reason, _ in rows if reason is not None}
         skipped = frozenset(job_id for job_id, _, is_renewed in rows if not is_renewed)
         return Renewal(frozenset(keys["id"]) - held, cancelled, skipped)
+
+    def renew_on(self, connection: Connection, lease: Lease) -> None:
+        """Prolong one lease in a transaction that holds it."""
+        connection.run_batch(self._book["renew"], fenced([lease.key]), {"now": self._db.clock.now()})
 
     def hold(self, connection: Connection, lease: HeldLease) -> bool:
         """Lock the job under its fence for the rest of a transaction; False means the lease is gone."""
@@ -130,7 +148,7 @@ class Leases(ABC):
         for _ in range(ROUNDS):
             leases, more_since = self._claim_round(worker_id, queue, batch - len(taken), cursor)
             taken += leases
-            if more_since is None or len(taken) == batch:
+            if more_since is None or len(taken) == batch or cursor.is_cut:
                 return taken
         if more_since is not None:
             cursor.notice(more_since)
@@ -142,14 +160,19 @@ class Leases(ABC):
         def work(connection: Connection) -> tuple[list[ScannedPair], list[Lease], list[Lease]]:
             scanned = scan_around(partial(self._scan, connection, queue), batch, cursor.last_tenant.get(queue, ""))
             common = {"worker_id": worker_id, "queue": queue, "gated": True, "now": self._db.clock.now()}
+            room = cursor.room_bytes
 
             def take(shares: list[Share], most: int) -> list[Lease]:
-                return self._take(connection, shares, {**common, "batch": most})
+                nonlocal room
+                leases = self._take(connection, shares, {**common, "batch": most, "bytes": room})
+                room -= bytes_of(leases)
+                return leases
 
             leases = share_out(due(scanned), batch, take)
             return scanned, leases, self._pass_gates(connection, leases)
 
         scanned, leases, admitted = self._db.transact(work, rows=batch)
+        cursor.room_bytes -= bytes_of(leases)
         has_more = remember(cursor, queue, scanned, leases, batch) or len(admitted) < len(leases)
         if any(lease.concurrency_key or lease.source for lease in leases):
             cursor.gated.add(queue)
@@ -188,6 +211,11 @@ class Leases(ABC):
         waiting = [Settlement(lease, step) for lease, step in self._gates.pass_claim(connection, asking)]
         self._permits.free(connection, [s.lease for s in waiting])
         return waiting
+
+
+def bytes_of(leases: Sequence[Lease]) -> int:
+    """How large the large arguments of some jobs are together."""
+    return sum([lease.payload_bytes for lease in leases if lease.payload_bytes])
 
 
 def tenants_of(batch: int) -> int:
@@ -239,7 +267,7 @@ def remember(
     took all that was due, so nobody is owed a turn, and nobody is where there is one tenant: then the next one starts
     where a single scan sees all. Unless there may be more tenants: they are next.
     """
-    is_short, has_more = len(leases) < batch, _serves_some(scanned, batch)
+    is_short, has_more = len(leases) < batch and not cursor.is_cut, _serves_some(scanned, batch)
     if has_more and not leases:
         cursor.last_tenant[queue] = due(scanned)[-1][0]
     elif (is_short and not has_more) or (batch > 1 and len({pair.tenant for pair in scanned}) == 1):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any, Literal
 
 from haulwright.clock import Instant
@@ -14,14 +15,16 @@ from haulwright.engine.transitions import ACTIVE, State
 from haulwright.errors import InvalidValue, NotFound
 from haulwright.stores.connection import Connection, Database, Row
 from haulwright.stores.paging import PAGE_LIMIT, Page, check_page, cursor_of, no_cursor, page_of, read_cursor
+from haulwright.stores.payloads import Payloads
 
 _COMMON = (
-    "j.id, j.tenant, j.task, j.queue, j.state, {reason}, -j.rank, j.args, j.attempts, j.max_attempts, j.deferrals, "
+    "j.id, j.tenant, j.task, j.queue, j.state, {reason}, -j.rank, "
+    "case when j.payload_bytes is null then j.args end, j.attempts, j.max_attempts, j.deferrals, "
     "j.losses, j.fence, j.job_key, j.source, {waiting_on}, j.unique_key, j.unique_scope, j.concurrency_key, "
     "j.correlation_id, j.tags, j.event_fields, j.headers, j.requeued_from, {requeued_to}, "
     "(select s.stage from haulwright_stages s where s.tenant = j.tenant and s.job_key = j.job_key "
     "order by s.generation desc limit 1), "
-    "j.progress, j.run_at, j.deadline_at, j.worker_id, "
+    "j.progress, j.run_at, {deadline_at}, j.worker_id, "
     "(select w.name from haulwright_workers w where w.id = j.worker_id), j.leased_at, j.heartbeat_at, "
     "{lease_expires_at}, {cancel_reason}, j.error_class, j.error_code, j.error_message, {result}, j.created_at, "
     "j.updated_at, j.started_at, {finished_at}"
@@ -30,6 +33,19 @@ _ABSENT = {
     "haulwright_jobs": {"reason": "text", "requeued_to": "uuid", "result": "text", "finished_at": "bigint"},
     "haulwright_history": {"waiting_on": "text", "lease_expires_at": "bigint", "cancel_reason": "text"},
 }
+_WAITED = (
+    "coalesce((select sum(p.resumed_at - {later}(p.paused_at, coalesce(j.pauses_until, j.created_at))) "
+    "from haulwright_pauses p where p.kind = '{kind}' and p.name = {name} "
+    "and p.resumed_at > coalesce(j.pauses_until, j.created_at)), 0)"
+)
+_ARGS = (
+    "case when j.payload_bytes is null then j.args "
+    "else (select p.args from haulwright_payloads p where p.job_id = j.id) end"
+)
+"""The arguments of a job, wherever they stand."""
+PAGE_BYTES = 8 << 20
+"""What large arguments of its jobs a page holds at most, but for those of one: then it has fewer jobs."""
+_ARGS_PLACE = [field.name for field in fields(Job)].index("args")
 _STATES = {str(state): state for state in State}
 _OPTIONAL = ("reason", "waiting_on", "requeued_to", "lease_expires_at", "cancel_reason", "result", "finished_at")
 
@@ -93,6 +109,7 @@ class Listing:
 
     def __init__(self, database: Database) -> None:
         self._db = database
+        self._payloads = Payloads(database)
         self._mark = "?" if database.dialect == "sqlite" else "%s"
         self._place = "instr" if database.dialect == "sqlite" else "strpos"
 
@@ -109,7 +126,7 @@ class Listing:
             return None
         where = _Where(self._mark).add("j.id = {}", job_id).add("j.tenant = {}", tenant)
         rows = self._db.read(lambda connection: self._both(connection, where, where, 1))
-        return _job(rows[0]) if rows else None
+        return self._filled(rows)[0] if rows else None
 
     def page(self, job_filter: JobFilter, *, after: str | None = None, limit: int = 50) -> JobPage:
         """Jobs by a filter, by age of their id, a page at a time."""
@@ -118,8 +135,8 @@ class Listing:
             raise no_cursor(after)
         hot, cold = self._where(job_filter, after, hot=True), self._where(job_filter, after, hot=False)
         rows = self._db.read(lambda connection: self._both(connection, hot, cold, limit + 1))
-        jobs = [_job(row) for row in rows[:limit]]
-        return JobPage(jobs, jobs[-1].id if len(rows) > limit else None)
+        jobs = self._filled(rows[:limit])
+        return JobPage(jobs, jobs[-1].id if len(rows) > len(jobs) else None)
 
     def stuck(self, job_filter: JobFilter, *, before: Instant, after: str | None = None, limit: int = 50) -> JobPage:
         """Running jobs whose lease ran out before a moment, the one that ran out first before the others."""
@@ -133,8 +150,8 @@ class Listing:
         rows = self._db.read(
             lambda connection: self._select(connection, "haulwright_jobs", where, "j.lease_expires_at, j.id", limit + 1)
         )
-        jobs = [_job(row) for row in rows[:limit]]
-        return JobPage(jobs, cursor_of(jobs[-1].lease_expires_at or 0, jobs[-1].id) if len(rows) > limit else None)
+        jobs = self._filled(rows[:limit])
+        return JobPage(jobs, cursor_of(jobs[-1].lease_expires_at or 0, jobs[-1].id) if len(rows) > len(jobs) else None)
 
     def dead_counts(
         self, tenant: str | None = None, *, after: str | None = None, limit: int = PAGE_LIMIT
@@ -152,6 +169,21 @@ class Listing:
         rows = self._db.read(lambda connection: connection.execute(sql, [*where.values, *place.values]))
         counts = [DeadCount(*row) for row in rows]
         return page_of(counts, limit, lambda row: cursor_of(-row.count, row.tenant, row.error_code or ""))
+
+    def _filled(self, rows: Sequence[Row]) -> list[Job]:
+        """Jobs with their arguments, as many as these leave room for on a page, and at least one."""
+        jobs: list[Job] = []
+        room = PAGE_BYTES
+        for row in rows:
+            if row[_ARGS_PLACE] is not None:
+                jobs.append(_job(row))
+                continue
+            args = self._db.read(partial(self._payloads.get, job_ids=[row[0]]))[row[0]]
+            room -= len(args)
+            if room < 0 and jobs:
+                break
+            jobs.append(_job([*row[:_ARGS_PLACE], args, *row[_ARGS_PLACE + 1 :]]))
+        return jobs
 
     def _both(self, connection: Connection, hot: _Where | None, cold: _Where | None, limit: int) -> list[Row]:
         rows: list[Row] = []
@@ -236,13 +268,13 @@ _COMPARED = {
 """The columns that a condition may name. Nothing else gets into a statement."""
 _ARGUMENT = {
     "sqlite": (
-        "case when json_valid(j.args) then case json_type(j.args, ?) when 'true' then 'true' "
+        f"case when json_valid({_ARGS}) then case json_type({_ARGS}, ?) when 'true' then 'true' "
         "when 'false' then 'false' when 'null' then 'null' "
-        "when 'object' then null when 'array' then null else cast(json_extract(j.args, ?) as text) end end"
+        f"when 'object' then null when 'array' then null else cast(json_extract({_ARGS}, ?) as text) end end"
     ),
     "postgres": (
-        "case json_typeof(haulwright_json(j.args) #> %s::text[]) when 'null' then 'null' when 'object' then null "
-        "when 'array' then null else haulwright_json(j.args) #>> %s::text[] end"
+        f"case json_typeof(haulwright_json({_ARGS}) #> %s::text[]) when 'null' then 'null' when 'object' then null "
+        f"when 'array' then null else haulwright_json({_ARGS}) #>> %s::text[] end"
     ),
 }
 """The text of an argument by its path, which stands in it twice; null for what is no single value, or no JSON."""
@@ -254,7 +286,7 @@ def _test(condition: Condition, table: str, dialect: str, mark: str) -> tuple[st
     place = "instr" if dialect == "sqlite" else "strpos"
     marks = ", ".join([mark] * len(values))
     if condition.name == "text":
-        looked_at = ("j.task", "coalesce(j.error_message, '')", "j.args")
+        looked_at = ("j.task", "coalesce(j.error_message, '')", _ARGS)
         return " or ".join(f"{place}({text}, {mark}) > 0" for text in looked_at), values * len(looked_at)
     if condition.name == "tag":
         tags = [_in_json(str(value)) for value in values]
@@ -309,7 +341,17 @@ def _in_json(tag: str | None) -> str | None:
 def _columns(table: str, dialect: str) -> str:
     absent = _ABSENT[table]
     cast = "null::{}" if dialect == "postgres" else "null"
-    return _COMMON.format(**{name: cast.format(absent[name]) if name in absent else f"j.{name}" for name in _OPTIONAL})
+    optional = {name: cast.format(absent[name]) if name in absent else f"j.{name}" for name in _OPTIONAL}
+    return _COMMON.format(deadline_at=_deadline(table, dialect), **optional)
+
+
+def _deadline(table: str, dialect: str) -> str:
+    """The deadline of a job: pauses that are over moved that of one that still waits, whoever writes it down."""
+    if table == "haulwright_history":
+        return "j.deadline_at"
+    later = "max" if dialect == "sqlite" else "greatest"
+    pauses = [_WAITED.format(later=later, kind=kind, name=f"j.{kind}") for kind in ("queue", "source")]
+    return f"cast(j.deadline_at + {' + '.join(pauses)} as bigint)"
 
 
 def _job(row: Sequence[Any]) -> Job:

@@ -1,7 +1,8 @@
 """Brings a schema up to date: numbered SQL files, each applied once, under a lock, and checked by its digest.
 
 The engine and each application have their own chain. A schema that is newer than the code, or a file that was changed
-after it was applied, is refused.
+after it was applied, is refused. Files only add: what an older version writes stays valid, so that its workers can
+finish what they hold (decision 16).
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class Status:
     @property
     def current(self) -> bool:
         """Whether nothing is left to apply."""
-        return self.applied == self.known
+        return self.applied >= self.known
 
 
 @cache
@@ -81,11 +82,11 @@ def migrate(database: Database, package: str = ENGINE) -> int:
     return database.transact(lambda connection: _apply(connection, package, chain))
 
 
-def status(database: Database, package: str = ENGINE) -> Status:
-    """How far the schema has come; refuses one that does not belong to this code."""
+def status(database: Database, package: str = ENGINE, *, newer: bool = False) -> Status:
+    """How far the schema has come; refuses one that does not belong to this code, or `newer` accepts what was added."""
     chain = chain_of(package, database.dialect)
     applied = database.read(lambda connection: _applied(connection, package))
-    _verify(package, chain, applied)
+    _verify(package, chain, applied[: len(chain)] if newer else applied)
     return Status(package, len(applied), len(chain))
 
 

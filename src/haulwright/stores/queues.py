@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from haulwright import events
@@ -11,7 +12,11 @@ from haulwright.events import Event, given_reason
 from haulwright.stores.books import book
 from haulwright.stores.connection import Connection, Database, first
 from haulwright.stores.events import Events
+from haulwright.stores.paging import PAGE_LIMIT, Page, check_page, every_row, page_of
+from haulwright.stores.pauses import Pauses
 
+HIGHEST = "\U0010ffff"
+"""Sorts after every tenant."""
 TROUBLE_LOOK = 1000
 """How many of the newest events are searched for failures: a look stays cheap however long nothing fails."""
 
@@ -57,11 +62,11 @@ class Trouble:
 class Queues:
     """The queues of a database."""
 
-    def __init__(self, database: Database, record: Events) -> None:
+    def __init__(self, database: Database, record: Events, pauses: Pauses) -> None:
         self._db = database
         self._events = record
+        self._pauses = pauses
         self._book = book("haulwright.stores", database.dialect, "queues")
-        self._jobs_book = book("haulwright.stores", database.dialect, "jobs")
 
     def pause(self, name: str, *, actor: str, reason: str) -> bool:
         """Stop claims from a queue; False where it was paused already."""
@@ -77,14 +82,13 @@ class Queues:
         return self._db.transact(work)
 
     def resume(self, name: str, *, actor: str, reason: str = "") -> bool:
-        """Let claims go on; the deadlines of what waited move by the length of the pause."""
+        """Let claims go on; the deadlines of what waited are later by the length of the pause. No job is written."""
 
         def work(connection: Connection) -> bool:
             row = first(connection.run(self._book["paused"], {"name": name}))
             if row is None:
                 return False
-            since = {"queue": name, "since": row[0], "now": self._db.clock.now()}
-            connection.run(self._jobs_book["extend_deadlines"], since)
+            self._pauses.record(connection, "queue", name, row[0])
             connection.run(self._book["resume"], {"name": name})
             event = Event(
                 events.QUEUE_RESUMED, DEFAULT_TENANT, actor=actor, data={"queue": name, **given_reason(reason)}
@@ -94,16 +98,47 @@ class Queues:
 
         return self._db.transact(work)
 
-    def counts(self, tenant: str | None = None) -> list[QueueCounts]:
-        """What waits and runs, queue by queue."""
+    def page(self, tenant: str | None = None, *, after: str | None = None, limit: int = 50) -> Page[QueueCounts]:
+        """What waits and runs, queue by queue, in order of their names; only the queues of the page are counted.
+
+        With a tenant, those that hold its jobs and what they hold of them; without one, also those that are paused.
+        """
+        start = after or ""
+        walk = {"after": start, "limit": check_page(limit) + 1}
 
         def work(connection: Connection) -> list[QueueCounts]:
-            rows = connection.run(self._book["counts"], {"tenant": tenant, "now": self._db.clock.now()})
-            pauses = {name: pause for name, *pause in connection.run(self._book["list_paused"], {})}
-            counts = [QueueCounts(*row, *pauses.pop(row[0], ())) for row in rows]
-            return counts + [QueueCounts(name, 0, 0, 0, None, *pause) for name, pause in sorted(pauses.items())]
+            entry, whose = ("waiting", walk) if tenant is None else ("waiting_of", {**walk, "tenant": tenant})
+            waiting = connection.run(self._book[entry], whose)
+            running: dict[str, int] = dict(connection.run(self._book["running"], {"tenant": tenant}))
+            paused = [] if tenant is not None else connection.run(self._book["list_paused"], walk)
+            names = {name for name, *_ in (*waiting, *paused)} | {name for name in running if name > start}
+            return self._counted(connection, sorted(names)[: limit + 1], tenant)
+
+        return page_of(self._db.read(work), limit, lambda queue: queue.name)
+
+    def of(self, names: Collection[str], tenant: str | None = None) -> list[QueueCounts]:
+        """What waits and runs in these queues, empty or not, in order of their names."""
+
+        def work(connection: Connection) -> list[QueueCounts]:
+            return self._counted(connection, sorted(names), tenant)
 
         return self._db.read(work)
+
+    def counts(self, tenant: str | None = None) -> list[QueueCounts]:
+        """The pages of all queues, for who knows that they are few."""
+        return [*every_row(lambda after: self.page(tenant, after=after, limit=PAGE_LIMIT))]
+
+    def _counted(self, connection: Connection, names: list[str], tenant: str | None) -> list[QueueCounts]:
+        tenants = {"first_tenant": tenant or "", "last_tenant": tenant or HIGHEST}
+        rows = connection.run(self._book["counts"], {"names": names, **tenants, "now": self._db.clock.now()})
+        waiting = {name: (due, parked, oldest) for name, due, parked, oldest, running in rows if not running}
+        running = {name: count for name, _, _, _, count in rows if count}
+        pauses = {name: pause for name, *pause in connection.run(self._book["paused_among"], {"names": names})}
+        counts = []
+        for name in names:
+            due, parked, oldest = waiting.get(name, (0, 0, None))
+            counts.append(QueueCounts(name, due, parked, running.get(name, 0), oldest, *pauses.get(name, ())))
+        return counts
 
     def paused(self, name: str) -> tuple[Instant, str, str] | None:
         """Since when a queue is paused, by whom and why; None where it is not."""

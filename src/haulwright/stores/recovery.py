@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 from haulwright import events
 from haulwright.clock import Instant
@@ -15,16 +16,19 @@ from haulwright.engine.settlement import RELEASE, Finish, Settlement, events_of,
 from haulwright.engine.transitions import State
 from haulwright.events import Event
 from haulwright.stores.books import book
-from haulwright.stores.connection import Connection, Database
+from haulwright.stores.connection import Connection, Database, Row, as_columns
 from haulwright.stores.events import Events
+from haulwright.stores.job_rows import fenced
 from haulwright.stores.permits import Permits
 from haulwright.stores.settlements import Settlements
 from haulwright.stores.sources.gate import Gates
 
+STEP_LIMIT = 100
+"""What one transaction takes back at most."""
 UNKNOWN_LIMIT = 25_000
 """More than a worker can hold."""
-Believe = Callable[[Sequence[LeaseKey]], Collection[LeaseKey]]
-"""Which of the leases that ran out are to be taken back."""
+EXTENSIONS = 100
+"""How many batches of deadlines a sweep moves before others have their turn; the next sweep goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,22 @@ class Reaped:
         return LeaseKey(self.id, self.fence, self.worker_id)
 
 
+class EndingLease(NamedTuple):
+    """A lease that has run out, or will soon, as a look finds it."""
+
+    id: str
+    fence: int
+    worker_id: str
+    heartbeat_at: Instant
+    expires_at: Instant
+    lease_us: int
+
+    @property
+    def key(self) -> LeaseKey:
+        """Its id, fence and holder."""
+        return LeaseKey(self.id, self.fence, self.worker_id)
+
+
 class Recovery:
     """The end of leases and of waits that nobody else would end."""
 
@@ -57,17 +77,38 @@ class Recovery:
         self._book = book("haulwright.stores", database.dialect, "jobs")
         self._workers = book("haulwright.stores", database.dialect, "workers")
 
-    def reap(self, limit: int = 100, *, believe: Believe = set) -> list[Reaped]:
+    def reap(self, limit: int = 100) -> list[Reaped]:
         """Take back leases that ran out. Guarded and bounded: safe on every worker at once.
 
-        `believe` picks from what is found: while the database stood still, nobody could renew.
+        By the database's clock alone: for who knows that this clock can be relied on, as a test that sets it does.
         """
-        return self._take_back("stale", {"now": self._db.clock.now(), "limit": limit}, "sweep", believe)
+        params = {"now": self._db.clock.now(), "limit": limit}
+        return self._take_back(lambda connection: connection.run(self._book["stale"], params), "sweep")
+
+    def ending(self, since: Instant, within_us: int, limit: int) -> tuple[Instant, list[EndingLease]]:
+        """The database's time, and the leases that ran out since a moment, or will soon. It reads and locks nothing."""
+        params = {"since": since, "within_us": within_us, "limit": limit, "now": self._db.clock.now()}
+        rows = self._db.read(lambda connection: connection.run(self._book["ending"], params))
+        return int(rows[0][0]), [EndingLease._make(row[1:]) for row in rows if row[1] is not None]
+
+    def reap_silent(self, watched: Sequence[EndingLease]) -> list[Reaped]:
+        """Take back those of the leases that have run out at this moment too, their heartbeats where they were seen."""
+        steps = [watched[start : start + STEP_LIMIT] for start in range(0, len(watched), STEP_LIMIT)]
+        return [reaped for step in steps for reaped in self._reap_silent(step)]
+
+    def _reap_silent(self, watched: Sequence[EndingLease]) -> list[Reaped]:
+        heartbeats = [lease.heartbeat_at for lease in watched]
+        columns = {**fenced([lease.key for lease in watched]), "heartbeat_at": heartbeats}
+        now = {"now": self._db.clock.now()}
+        return self._take_back(lambda connection: connection.run_batch(self._book["silent"], columns, now), "sweep")
 
     def recover(self, worker_ids: Sequence[str], limit: int = 100) -> list[Reaped]:
         """Take back leases of workers whose process is provably gone."""
+        if not worker_ids:
+            return []
         params = {"workers": list(worker_ids), "limit": limit}
-        return self._take_back("leases_of", params, "worker_startup_recovery") if worker_ids else []
+        find = self._book["leases_of"]
+        return self._take_back(lambda connection: connection.run(find, params), "worker_startup_recovery")
 
     def give_back_unknown(self, worker_id: str, keys: Collection[LeaseKey]) -> frozenset[str]:
         """Release what a worker holds without knowing it: the reply to its claim was lost."""
@@ -82,29 +123,35 @@ class Recovery:
         return self._db.transact(work)
 
     def expire(self, limit: int = 100) -> list[str]:
-        """Bury jobs that waited past their deadline."""
-        params = {"now": self._db.clock.now(), "limit": limit}
+        """Bury jobs that waited past their deadline, which pauses that are over move first."""
+        for _ in range(EXTENSIONS):
+            buried, has_extended = self._db.transact(partial(self._expire_on, limit=limit), rows=limit)
+            if buried or not has_extended:
+                return buried
+        return []
 
-        def work(connection: Connection) -> list[str]:
-            overdue = connection.run(self._book["overdue"], params)
-            step = Finish(State.DEAD, REASON_DEADLINE)
-            ends = [(LeaseKey(job_id, fence, None), step) for job_id, fence, _, _ in overdue]
-            keys = self._settlements.finish(connection, ends, was=State.QUEUED)
-            record = [
-                Event(events.JOB_DEAD_LETTERED, tenant, job_id, fence=fence, data=_overdue(job_id, attempts))
-                for job_id, fence, tenant, attempts in overdue
-                if LeaseKey(job_id, fence, None) in keys
-            ]
-            self._events.record(connection, record)
-            return sorted(key.id for key in keys)
+    def _expire_on(self, connection: Connection, limit: int) -> tuple[list[str], bool]:
+        """Give back what pauses took from the jobs that come first, and bury those of whom they took nothing."""
+        rows = connection.run(self._book["overdue"], {"now": self._db.clock.now(), "limit": limit})
+        kept_waiting = [{"id": row[0], "fence": row[1], "paused_us": row[4]} for row in rows if row[4] > 0]
+        if kept_waiting:
+            common = {"now": self._db.clock.now()}
+            connection.run_batch(self._book["extend_deadlines"], as_columns(kept_waiting), common)
+        overdue = [row[:4] for row in rows if row[4] <= 0]
+        step = Finish(State.DEAD, REASON_DEADLINE)
+        ends = [(LeaseKey(job_id, fence, None), step) for job_id, fence, _, _ in overdue]
+        keys = self._settlements.finish(connection, ends, was=State.QUEUED)
+        record = [
+            Event(events.JOB_DEAD_LETTERED, tenant, job_id, fence=fence, data=_overdue(job_id, attempts))
+            for job_id, fence, tenant, attempts in overdue
+            if LeaseKey(job_id, fence, None) in keys
+        ]
+        self._events.record(connection, record)
+        return sorted(key.id for key in keys), bool(kept_waiting)
 
-        return self._db.transact(work)
-
-    def _take_back(self, entry: str, params: dict[str, Any], detected_by: str, believe: Believe = set) -> list[Reaped]:
+    def _take_back(self, find: Callable[[Connection], list[Row]], detected_by: str) -> list[Reaped]:
         def work(connection: Connection) -> list[Reaped]:
-            suspects = [StaleLease(*row) for row in connection.run(self._book[entry], params)]
-            lost = set(believe([lease.key for lease in suspects]))
-            stale = [lease for lease in suspects if lease.key in lost]
+            stale = [StaleLease(*row) for row in find(connection)]
             shared = self._with_neighbours(connection, stale)
             taken = [self._lose(connection, lease, detected_by, shared=lease.id in shared) for lease in stale]
             self._remember(connection, stale)

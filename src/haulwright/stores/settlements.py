@@ -16,12 +16,12 @@ from haulwright.errors import DatabaseUnavailable
 from haulwright.stores.books import book
 from haulwright.stores.connection import Connection, Database
 from haulwright.stores.events import Events
-from haulwright.stores.job_rows import fenced
+from haulwright.stores.job_rows import Fenced, fenced
 from haulwright.stores.joins import Joins
 from haulwright.stores.permits import Permits
 from haulwright.stores.sources.gate import Gates
 
-Ending = tuple[LeaseKey, Finish]
+Ending = tuple[Fenced, Finish]
 """The end of a job, and the right to write it."""
 
 
@@ -51,7 +51,7 @@ class Settlements:
         again = [s for s in settlements if isinstance(s.step, PutBack)]
         put_back = self.put_back(connection, again)
         # Last what wakes others: nobody who is woken is locked while this waits for anybody.
-        finished = self.finish(connection, [(s.lease.key, s.step) for s in settlements if isinstance(s.step, Finish)])
+        finished = self.finish(connection, [(s.lease, s.step) for s in settlements if isinstance(s.step, Finish)])
         turned = self._cancel_instead(connection, [s for s in again if s.lease.key not in put_back])
         accepted = finished | put_back | turned.keys()
         final = [turned.get(s.lease.key, s) for s in settlements if s.lease.key in accepted]
@@ -81,7 +81,7 @@ class Settlements:
         if not steps:
             return set()
         columns: dict[str, list[Any]] = {
-            **fenced(lease.key for lease, _ in steps),
+            **fenced([lease for lease, _ in steps]),
             "delay_us": [step.delay_us for _, step in steps],
             "refund": [step.refund for _, step in steps],
             "deferral": [step.deferral for _, step in steps],
@@ -99,7 +99,7 @@ class Settlements:
 
     def _settle_plain(self, settlements: Sequence[Settlement]) -> frozenset[str]:
         """Record successes that need neither events nor permits, in a single statement where the database can."""
-        columns = finish_columns([(s.lease.key, s.step) for s in settlements])  # type: ignore[misc]
+        columns = finish_columns([(s.lease, s.step) for s in settlements])  # type: ignore[misc]
         accepted = self._db.run_single(self._book["settle"], {"now": self._db.clock.now()}, columns)
         joined = [job_id for job_id, _, _, is_joined in accepted if is_joined]
         if joined:
@@ -111,7 +111,7 @@ class Settlements:
         """A job that was asked to cancel does not go back to the queue: it is cancelled."""
         if not refused:
             return {}
-        rows = connection.run_batch(self._book["asked_to_cancel"], fenced(s.lease.key for s in refused), {})
+        rows = connection.run_batch(self._book["asked_to_cancel"], fenced([s.lease for s in refused]), {})
         ends = {LeaseKey(*held): Finish(State.CANCELLED, reason) for *held, reason in rows}
         accepted = self.finish(connection, list(ends.items()))
         return {s.lease.key: s._replace(step=ends[s.lease.key]) for s in refused if s.lease.key in accepted}
@@ -127,7 +127,7 @@ def is_plain_success(settlement: Settlement) -> bool:
 def finish_columns(endings: Sequence[Ending], was: State = State.RUNNING) -> dict[str, list[Any]]:
     """Ends of jobs as columns."""
     return {
-        **fenced(key for key, _ in endings),
+        **fenced([lease for lease, _ in endings]),
         "was": [str(was)] * len(endings),
         "state": [str(step.state) for _, step in endings],
         "reason": [step.reason for _, step in endings],

@@ -18,6 +18,7 @@ from haulwright.stores.jobs import Jobs
 from haulwright.stores.joins import Joins
 from haulwright.stores.leases import Leases
 from haulwright.stores.listing import Listing
+from haulwright.stores.pauses import Pauses
 from haulwright.stores.permits import Permits
 from haulwright.stores.postgres.leases import PostgresLeases
 from haulwright.stores.queues import Queues
@@ -41,8 +42,9 @@ class Store:
         self.database = database
         self.events = Events(database)
         self.waiters = Waiters(database)
+        self.pauses = Pauses(database)
         source_waiters = SourceWaiters(database, self.waiters)
-        self.sources = Sources(database, self.events, source_waiters)
+        self.sources = Sources(database, self.events, source_waiters, self.pauses)
         self.gates = Gates(database, self.events, self.sources, source_waiters)
         self.joins = Joins(database)
         permits = Permits(database, self.waiters)
@@ -54,19 +56,28 @@ class Store:
         self._clock = DatabaseClock(database)
         self.schedules = Schedules(database, self.events, self.jobs, self._clock)
         self.workers = Workers(database, self.events)
-        self.queues = Queues(database, self.events)
+        self.queues = Queues(database, self.events, self.pauses)
         self.listing = Listing(database)
         self.cache = ResponseCache(database)
         self.integrity = Integrity(database)
 
     @classmethod
     def open(
-        cls, url: str, *, clock: Clock | None = None, pool_size: int | None = None, tables: Sequence[str] = ()
+        cls,
+        url: str,
+        *,
+        clock: Clock | None = None,
+        pool_size: int | None = None,
+        tables: Sequence[str] = (),
+        newer_schema: bool = False,
     ) -> Store:
-        """The store behind a URL, with its schema in place, and with the tables of these applications."""
+        """The store behind a URL, with its schema in place, and with the tables of these applications.
+
+        `newer_schema` accepts one that has become newer than this code: for who finishes what it holds.
+        """
         database = open_database(url, clock=clock, pool_size=pool_size)
         try:
-            prepare(database, (migrations.ENGINE, *tables))
+            prepare(database, (migrations.ENGINE, *tables), newer_schema=newer_schema)
         except BaseException:
             database.close()
             raise

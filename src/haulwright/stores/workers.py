@@ -101,6 +101,11 @@ class Workers:
         row = first(self._db.transact(lambda connection: connection.run(self._book["seen"], params)))
         return 0 if row is None else int(row[0])
 
+    def touch(self, worker_id: str) -> bool:
+        """Write, to know that the database takes writes; False where there is no row of this worker to write to."""
+        params = {"id": worker_id, "now": self._db.clock.now()}
+        return bool(self._db.transact(lambda connection: connection.run(self._book["touch"], params)))
+
     def put_back(self, worker: Identity, beats: int, remembered: int) -> None:
         """Write down that the database is older than a worker remembers it."""
         data = {"worker": worker.name, "beats": beats, "remembered": remembered}

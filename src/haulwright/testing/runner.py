@@ -15,7 +15,7 @@ from haulwright.runtime.execution import Run, run_async, run_plain
 from haulwright.runtime.identity import this_process
 from haulwright.runtime.maintenance import Maintenance
 from haulwright.runtime.observers import Observers
-from haulwright.runtime.settler import step_of
+from haulwright.runtime.settler import settlement_of
 from haulwright.settings import Settings
 from haulwright.stores.claim_cursor import ClaimCursor
 from haulwright.stores.store import Store
@@ -39,8 +39,11 @@ class Runner:
 
     def upkeep(self) -> None:
         """What every worker does beside running jobs: take back lost leases, bury the overdue, open slots."""
-        chores = Maintenance(self._store, self._identity, Observers.logged(self._identity.name), self._settings)
-        chores.sweep()
+        observers = Observers.logged(self._identity.name)
+        chores = Maintenance(self._store, self._identity, observers, self._settings)
+        while reaped := self._store.recovery.reap():  # the clock is the test's: there is nobody to watch
+            observers.reaped(reaped, "sweep")
+        chores.expire()
         chores.open_slots()
 
     def step(self, queues: Sequence[str], tasks: Sequence[str]) -> tuple[Run, bool] | None:
@@ -89,12 +92,12 @@ class Runner:
         return True
 
     def _settle(self, run: Run, observers: Observers) -> None:
-        step = step_of(run)
+        settlement = settlement_of(run)
         if run.context.settled:
             observers.settled(run, Finish(State.SUCCEEDED))
-        elif step is None:
+        elif settlement is None:
             observers.lost(run, "outcome")
-        elif self._store.settlements.settle([Settlement(run.lease, step, run.seconds)], self._identity.name):
-            observers.settled(run, step)
+        elif self._store.settlements.settle([settlement], self._identity.name):
+            observers.settled(run, settlement.step)
         else:
             observers.lost(run, "settle")

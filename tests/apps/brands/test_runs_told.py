@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from haulwright.apps.brands.compat import BrandBrain
@@ -76,15 +74,13 @@ def test_a_request_ends_in_time_by_a_clock_that_nobody_sets(install, sandbox, be
     brands = install(request_seconds=0.2)
     brand = brands.add(ACME, "Acme")
     (connection,) = connect(brands, brand)
-    sandbox.faults.add("hang", path="/apify/v2/actor-runs/*", seconds=60, times=None)
+    sandbox.faults.add("hang", path="/apify/v2/actor-runs/*", seconds=3600, times=None)  # longer than any test may take
     brands.compile(ACME, brand.id)
     bench.drain()
     bench.advance("30 s")
 
-    began = time.monotonic()
     bench.drain()
 
-    assert time.monotonic() - began < 10
     (run,) = runs_of(brands, connection)
     assert (run.finished_at, run.apify_run_id is None) == (None, False)
     assert BrandSettings.load(Settings.load({})).request_seconds == 30

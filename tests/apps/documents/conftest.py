@@ -24,8 +24,8 @@ from tests.apps.documents.scenes import World
 
 @pytest.fixture(autouse=True)
 def _no_wait_for_a_second_look(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between the two looks that must find a lease run out a reconciler waits a second of real time."""
-    monkeypatch.setattr("haulwright.apps.documents.reconciling.SECOND_LOOK_SECONDS", 0.0)
+    """Between the two looks that must find a lease run out a reconciler waits half a minute of real time."""
+    monkeypatch.setattr("haulwright.apps.documents.reconciling.sleep", lambda _seconds: None)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ Nothing that was filed is ever deleted: a file that belongs nowhere is set aside
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, KeysView
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -20,13 +20,14 @@ from haulwright.apps.documents.folders import contents, strangers
 from haulwright.apps.documents.report import Discrepancy, ReconcileReport
 from haulwright.clock import SECOND
 from haulwright.engine.ids import new_id
-from haulwright.engine.job import DEFAULT_TENANT, LeaseKey
+from haulwright.engine.job import DEFAULT_TENANT
+from haulwright.engine.lease import watch_seconds
 from haulwright.events import Event
-from haulwright.runtime.maintenance import SECOND_LOOK_SECONDS
 from haulwright.settings import Settings
 from haulwright.sources.download import orphans
 from haulwright.sources.download.disk import holds
 from haulwright.sources.download.parts import forget
+from haulwright.stores.recovery import EndingLease
 
 if TYPE_CHECKING:
     from haulwright import Task
@@ -44,8 +45,6 @@ AT_ONCE: Final = 500
 _LEFT_ALONE: Final = (
     "left alone: no file of the tenant is there; if that is no missing disk, run: haulwright doc reconcile"
 )
-REAP_LIMIT: Final = 100
-REAP_ROUNDS: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,25 +125,18 @@ class Reconciler:
         return self._report
 
     def _leases(self) -> None:
-        """Take back the leases that ran out, where a second look finds them so too, as every worker does."""
+        """Take back the leases that ran out and whose heartbeats stand still for as long as every worker waits."""
         rows = self._tables.read("upkeep.stale_leases", limit=AT_ONCE)
-        stale = {LeaseKey(str(job_id), int(fence), str(worker_id)): tenant for job_id, fence, worker_id, tenant in rows}
+        stale = {
+            EndingLease(str(job_id), fence, str(holder), *times): tenant
+            for tenant, job_id, fence, holder, *times in rows
+        }
         if stale and not self._dry_run:
-            sleep(SECOND_LOOK_SECONDS)
-            stale = {lease: stale[lease] for lease in self._reclaim(stale.keys())}
-        for (job_id, _, _), tenant in stale.items():
-            self._add_finding("stale_lease", tenant, job_id, "taken back")
-
-    def _reclaim(self, stale: KeysView[LeaseKey]) -> list[LeaseKey]:
-        """Those of these leases that nobody renewed meanwhile: while the database stood still, nobody could."""
-        recovery = self._tables.app.store.recovery
-        reclaimed_keys: list[LeaseKey] = []
-        for _ in range(REAP_ROUNDS):
-            batch = recovery.reap(REAP_LIMIT, believe=lambda keys: stale & set(keys))
-            if not batch:
-                break
-            reclaimed_keys += [reaped.key for reaped in batch]
-        return reclaimed_keys
+            sleep(max(watch_seconds(lease.lease_us) for lease in stale))
+            reaped = {reaped.key for reaped in self._tables.app.store.recovery.reap_silent(list(stale))}
+            stale = {lease: tenant for lease, tenant in stale.items() if lease.key in reaped}
+        for lease, tenant in stale.items():
+            self._add_finding("stale_lease", tenant, lease.id, "taken back")
 
     def _effects(self) -> None:
         """Show the effects that nobody will finish. To requeue the job is all that can be done about them."""

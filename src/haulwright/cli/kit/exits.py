@@ -16,6 +16,8 @@ class Exit(IntEnum):
     PROBLEMS = 5
     NOTHING_TO_DO = 6
     DATABASE = 69
+    BROKEN = 70
+    DATABASE_LOST = 74
     STILL_RUNNING = 75
     WORN_OUT = 76
     INTERRUPTED = 130
@@ -30,6 +32,8 @@ MEANINGS: dict[Exit, str] = {
     Exit.PROBLEMS: "`doctor`, `db verify` or `doc verify` found a problem.",
     Exit.NOTHING_TO_DO: "`worker --once` found no job that is due.",
     Exit.DATABASE: "The database cannot be used (away, read-only, another schema), or a part of us is not installed.",
+    Exit.BROKEN: "A part of the worker did nothing but fail for a minute; it gave back and ended. Start a new one.",
+    Exit.DATABASE_LOST: "The database file was replaced, deleted or damaged under a process. Look at it first.",
     Exit.STILL_RUNNING: "What was waited for, a job or a `queue drain`, is not finished after `--timeout`. It goes on.",
     Exit.WORN_OUT: "The worker lost half of its threads to tasks that never return, and drained. Start a new one.",
     Exit.INTERRUPTED: "Interrupted from the keyboard.",

@@ -34,7 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "top": ("haulwright.cli.top", "Watch queues, workers, throughput and failures, live."),
     "sandbox": ("haulwright.cli.sandbox", "A stand-in for the outside world, on this machine."),
     "settings": ("haulwright.cli.settings", "Every figure, its value, and where it came from."),
-    "db": ("haulwright.cli.db", "The schema of the database."),
+    "db": ("haulwright.cli.db", "The schema of the database, and its backups."),
     "doctor": ("haulwright.cli.doctor", "Is all well here? What to do where it is not."),
 }
 """Each command of the engine with its module and its line in the list. The command there is called `command`.

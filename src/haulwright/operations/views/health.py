@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
+    from haulwright.operations.backups import Backup
     from haulwright.operations.findings import Finding
     from haulwright.operations.schema import ChainStatus, MigrationRun
     from haulwright.settings import Setting
@@ -55,6 +56,17 @@ class SchemaScriptView(TypedDict):
 
     dialect: str
     sql: str
+
+
+class BackupView(TypedDict):
+    """A backup that was made."""
+
+    path: str
+    format: str
+    size_bytes: int
+    seconds: float
+    contents: dict[str, int]
+    restore: list[str]
 
 
 class SettingView(TypedDict):
@@ -124,3 +136,16 @@ def setting_view(setting: Setting) -> SettingView:
 def settings_view(settings: Sequence[Setting]) -> SettingsView:
     """Every setting."""
     return {"settings": [setting_view(setting) for setting in settings]}
+
+
+def backup_view(backup: Backup) -> BackupView:
+    """The JSON of a backup."""
+    file = backup.file
+    return {
+        "path": str(file.path),
+        "format": file.format,
+        "size_bytes": file.size_bytes,
+        "seconds": round(backup.seconds, 3),
+        "contents": {name.replace(" ", "_"): count for name, count in file.contents.items()},
+        "restore": list(file.restore),
+    }

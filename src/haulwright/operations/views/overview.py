@@ -52,6 +52,7 @@ class FrameView(TypedDict):
     at: str | None
     throughput: ThroughputView
     queues: list[QueueRateView]
+    more_queues: bool
     workers: list[WorkerView]
     failures: list[TroubleView]
 
@@ -67,6 +68,7 @@ def frame_view(frame: Frame) -> FrameView:
             "seconds": round(frame.seconds, 3),
         },
         "queues": [_queue_rate_view(frame, queue) for queue in frame.queues],
+        "more_queues": frame.more_queues,
         "workers": [worker_view(worker) for worker in frame.workers],
         "failures": [_trouble_view(trouble) for trouble in frame.troubles],
     }

@@ -233,6 +233,9 @@ class PostgresDatabase:
                 self._prepare_another_try(attempt, error, unknown=False)
         raise AssertionError  # the loop returns or raises
 
+    def require_unchanged(self) -> None:
+        """Nothing to look at: what a server has lost shows in what it remembers."""
+
     def listen(self) -> Listener:
         """What rings when somebody enqueues; a transaction pooler lets nobody listen."""
         return SilentListener() if self._behind_pooler else PostgresListener(self.url, self._notice)
@@ -340,8 +343,8 @@ def _require_version(version: int) -> None:
 
 def array(values: Sequence[Any]) -> str:
     """A column as the literal of an array. The driver's own way asks every element for its type, which costs more."""
-    if not any(value is not None for value in values):
-        return f"{{{','.join(['NULL'] * len(values))}}}"
+    if values and values[0] == values[-1] and values.count(values[0]) == len(values):  # most columns of most batches
+        return f"{{{','.join([_element(values[0])] * len(values))}}}"
     return f"{{{','.join([_element(value) for value in values])}}}"
 
 

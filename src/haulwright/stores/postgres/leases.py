@@ -13,6 +13,7 @@ from haulwright.stores.leases import (
     HIGHEST,
     Leases,
     Round,
+    bytes_of,
     due,
     in_order,
     remember,
@@ -59,8 +60,11 @@ class PostgresLeases(Leases):
         common = {"worker_id": worker_id, "queue": queue, "now": self._db.clock.now()}
 
         def take(shares: list[Share], most: int) -> list[Lease]:
-            params = {**common, "gated": False, "batch": most}
-            return [Lease._make(row) for row in self._db.run_single(self._book["claim"], params, trail.past(shares))]
+            params = {**common, "gated": False, "batch": most, "bytes": cursor.room_bytes}
+            rows = self._db.run_single(self._book["claim"], params, trail.past(shares))
+            leases = [Lease._make(row) for row in rows]
+            cursor.room_bytes -= bytes_of(leases)
+            return leases
 
         leases: list[Lease] | None = None
         if last or trail.ends:
@@ -68,7 +72,8 @@ class PostgresLeases(Leases):
                 lambda connection: scan_around(partial(self._scan_past, connection, queue, trail.ends), batch, last)
             )
         else:
-            scanned, leases = self._claim_single_tenant(common, batch)
+            scanned, leases = self._claim_single_tenant({**common, "bytes": cursor.room_bytes}, batch)
+            cursor.room_bytes -= bytes_of(leases or ())
         if leases is None:
             leases = share_out(due(scanned), batch, take, all_or_nothing=True)
         if len(leases) == batch and trail.follow(leases):

@@ -49,6 +49,9 @@ class PostgresListener:
             self.close()
             message = f"The bell of {safe_url(self._url)} was lost: {str(error).strip().splitlines()[0]}"
             raise DatabaseUnavailable(message, hint="Jobs are still found by asking now and then.") from error
+        except BaseException:
+            self.close()  # it may be connected without listening
+            raise
         return False
 
     def close(self) -> None:

@@ -223,7 +223,7 @@ class Gates:
         }
         columns: dict[str, list[Any]] = {
             "place": list(range(1, len(requesters) + 1)),
-            **fenced(requester.holder for requester in requesters),
+            **fenced([requester.holder for requester in requesters]),
             "back": [requester.back for requester in requesters],
         }
         return params, columns

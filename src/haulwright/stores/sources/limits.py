@@ -17,6 +17,7 @@ from haulwright.stores.books import book
 from haulwright.stores.connection import Connection, Database, Row, first
 from haulwright.stores.events import Events
 from haulwright.stores.paging import PAGE_LIMIT, Page, check_page, every_row, page_of
+from haulwright.stores.pauses import Pauses
 from haulwright.stores.sources.waiters import SourceWaiters
 from haulwright.stores.stored_fields import fields_of
 
@@ -69,10 +70,11 @@ class Traffic:
 class Sources:
     """What sources allow and how they stand."""
 
-    def __init__(self, database: Database, record: Events, waiters: SourceWaiters) -> None:
+    def __init__(self, database: Database, record: Events, waiters: SourceWaiters, pauses: Pauses) -> None:
         self._db = database
         self._events = record
         self._waiters = waiters
+        self._pauses = pauses
         self._book = book("haulwright.stores", database.dialect, "sources")
 
     def declare(self, key: str, figures: SourceLimits, credential: str | None = None) -> bool:
@@ -104,7 +106,7 @@ class Sources:
         """Change figures of a source until this is taken back, which None does."""
 
         def work(connection: Connection) -> None:
-            declared, before, _, _ = self._hold(connection, key)
+            declared, before, *_ = self._hold(connection, key)
             try:
                 merged = None if changes is None else {**_overrides(before), **changes}
                 figures = _declared(declared).changed(merged or {})
@@ -122,10 +124,12 @@ class Sources:
         """Let nobody through, for a time or until somebody resumes it."""
 
         def work(connection: Connection) -> None:
+            _, _, paused_at, paused_until, now = self._hold(connection, key)
+            if paused_at is not None and paused_until <= now:  # it ended by itself, and is written over
+                self._pauses.record(connection, "source", key, paused_at, paused_until)
             for_us = FOREVER if seconds is None else round(seconds * SECOND)
             params = {**self._named(key), "actor": actor, "reason": reason, "for_us": for_us, "forever": FOREVER}
-            if not connection.run(self._book["pause"], params):
-                raise _unknown(key)
+            connection.run(self._book["pause"], params)
             self._tell(connection, events.SOURCE_PAUSED, key, actor, reason=reason, seconds=seconds)
 
         self._db.transact(work)
@@ -135,11 +139,17 @@ class Sources:
         """Open what a person or the breaker closed, and wake who waits; False where nothing was closed."""
 
         def work(connection: Connection) -> tuple[bool, int]:
-            _, _, paused_at, now = self._hold(connection, key)
+            _, _, paused_at, paused_until, now = self._hold(connection, key)
             changed = bool(connection.run(self._book["resume"], self._named(key)))
+            if not changed or paused_at is None:
+                paused_us = 0
+            else:
+                ended_at = min(paused_until, now)
+                self._pauses.record(connection, "source", key, paused_at, ended_at)
+                paused_us = max(0, ended_at - paused_at)
             if changed:
                 self._tell(connection, events.SOURCE_RESUMED, key, actor, **given_reason(reason))
-            return changed, 0 if paused_at is None else max(0, now - paused_at)
+            return changed, paused_us
 
         changed, paused_us = self._db.transact(work)
         if changed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from haulwright.clock import SECOND, Instant
 from haulwright.engine.job import Lease
@@ -18,6 +18,14 @@ FIRST_ID = "00000000-0000-0000-0000-000000000000"
 PERMIT_WAIT_FACTOR = 10
 """A job that waits for a permit of a source is woken by the next one that is freed; its own look is for a lost one."""
 MOST_WOKEN = 10_000
+
+
+class _Walk(NamedTuple):
+    """How far all waiters of a source have been moved."""
+
+    after: str = FIRST_ID
+    moved: int = 0
+    woken: int = 0
 
 
 class SourceWaiters:
@@ -66,42 +74,43 @@ class SourceWaiters:
         """Give all that wait turns of their own, the oldest first, from when the gate opens; how many they were.
 
         Bounded steps, each a transaction. Nobody depends on the last of them: a job that is left where it was asks at
-        the time that it was told. `paused_us` is what a person's pause took from their deadlines.
+        the time that it was told. `paused_us` is what a person's pause took from the deadlines of those that do not
+        name the source: the others have it from the record of the pause.
         """
-        moved, after, most = 0, FIRST_ID, self._db.batch_size
+        walk, most = _Walk(), self._db.batch_size
         while True:
-            step = partial(self._step, key=key, after=after, offset=moved, paused_us=paused_us, most=most)
-            ids = self._db.transact(step, rows=most)
-            moved += len(ids)
-            if len(ids) < most:
-                return moved
-            after = max(ids)
+            moved, woken = walk.moved, walk.woken
+            step = partial(self._step, key=key, walk=walk, paused_us=paused_us, most=most)
+            walk = self._db.transact(step, rows=most)
+            if walk.moved - moved < most and walk.woken - woken < most:
+                return walk.moved
 
-    def _step(  # noqa: PLR0913 - where one step of the walk stands
-        self, connection: Connection, *, key: str, after: str, offset: int, paused_us: int, most: int
-    ) -> list[str]:
+    def _step(self, connection: Connection, *, key: str, walk: _Walk, paused_us: int, most: int) -> _Walk:
+        """The next waiters in the line, and the next that wait for a permit, so many of each at most."""
         connection.run(self._book["hold"], {"key": key, "now": self._db.clock.now()})  # nobody gives turns meanwhile
         state = self._state(connection, key)
         if state is None:
-            return []
+            return walk
         opens_at = self._opening(state)
         params = {
+            "key": key,
             "gates": gate_names(key),
             "opens_at": opens_at,
-            "offset": offset,
+            "offset": walk.moved,
             "burst": state.burst,
             "interval_us": state.interval_us,
             "paused_us": paused_us,
-            "after": after,
+            "after": walk.after,
             "limit": most,
             "now": self._db.clock.now(),
         }
         ids = [str(job_id) for (job_id,) in connection.run(self._book["respread"], params)]
-        self._move(connection, key, opens_at + (offset + len(ids)) * state.interval_us)
-        self.wake(connection, key, state.free_permits(MOST_WOKEN))
+        moved = walk.moved + len(ids)
+        self._move(connection, key, opens_at + moved * state.interval_us)
+        woken = self.wake(connection, key, min(most, max(0, state.free_permits(MOST_WOKEN) - walk.woken)))
         if ids and opens_at == state.asked_at:
             self._notify(connection)
-        return ids
+        return _Walk(max(ids, default=walk.after), moved, walk.woken + woken)
 
     def _opening(self, state: SourceState) -> Instant:
         """When the gate opens, or when to look again at one that only a person opens."""

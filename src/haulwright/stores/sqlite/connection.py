@@ -24,6 +24,7 @@ from haulwright.stores.connection import Columns, Connection, Params, Row, run
 from haulwright.stores.pool import Pool
 from haulwright.stores.process_state import ProcessState
 from haulwright.stores.sqlite.error_kinds import BUSY, PATIENCE_SECONDS, explained, kind_of_error
+from haulwright.stores.sqlite.file_identity import FileIdentity
 from haulwright.stores.sqlite.filesystem import make_private, require_suitable
 from haulwright.stores.sqlite.listener import SqliteListener
 
@@ -63,8 +64,9 @@ class SqliteConnection:
 
     dialect = "sqlite"
 
-    def __init__(self, raw: sqlite3.Connection) -> None:
+    def __init__(self, raw: sqlite3.Connection, on_close: Callable[[], None] = lambda: None) -> None:
         self.raw = raw
+        self._on_close = on_close
 
     def run(self, entry: Sequence[str], params: Params) -> list[Row]:
         """Run an entry and return its rows."""
@@ -119,6 +121,7 @@ class SqliteConnection:
     def close(self) -> None:
         """Give the connection up."""
         self.raw.close()
+        self._on_close()
 
 
 class SqliteDatabase:
@@ -132,6 +135,7 @@ class SqliteDatabase:
     def __init__(self, path: Path, *, clock: Clock, pool_size: int = POOL_SIZE) -> None:
         self.path = path
         self.clock = clock
+        self.file = FileIdentity(path)
         self.process = ProcessState()
         self.throttle = self.process.throttle
         self._pool = Pool(self._connect, size=pool_size)
@@ -164,17 +168,21 @@ class SqliteDatabase:
             return value
 
     def _transact(self, work: Callable[[Connection], T], pool: Pool[SqliteConnection], step_seconds: float) -> T:
-        with explained(self.path, pool.forget), pool.acquire() as connection:
+        with explained(self.path, self.file, pool.forget), pool.acquire() as connection:
             _patiently(lambda: connection.raw.execute("begin immediate"), step_seconds)
-            return _begun(connection, work)
+            value = _begun(connection, work)
+            self.file.require()  # what went into a file that nobody will open again is not acknowledged
+            return value
 
     def run_single(self, entry: Entry, params: Params, columns: Columns | None = None) -> list[Row]:
         """Run one entry as a transaction of its own; a single statement is one already."""
         if columns is not None or len(entry) > 1:
             rows = len(next(iter(columns.values()))) if columns else 1
             return self.transact(lambda connection: run(connection, entry, params, columns), rows=rows)
-        with explained(self.path, self._pool.forget), self._pool.acquire() as connection:
-            return _patiently(lambda: connection.run(entry, params))
+        with explained(self.path, self.file, self._pool.forget), self._pool.acquire() as connection:
+            answer = _patiently(lambda: connection.run(entry, params))
+            self.file.require()
+            return answer
 
     def run_nondurable(
         self, entry: Entry, params: Params, columns: Columns | None = None, *, waiting: bool = True
@@ -187,7 +195,7 @@ class SqliteDatabase:
         if waiting:
             return self._transact(work, self._light_pool, STEP_SECONDS)
         try:
-            with explained(self.path, self._light_pool.forget), self._light_pool.acquire(0.0) as connection:
+            with explained(self.path, self.file, self._light_pool.forget), self._light_pool.acquire(0.0) as connection:
                 connection.raw.execute("begin immediate")
                 return _begun(connection, work)
         except DatabaseUnavailable:
@@ -195,8 +203,23 @@ class SqliteDatabase:
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run work that reads: a moment of business with the file is waited out."""
-        with explained(self.path, self._pool.forget), self._pool.acquire() as connection:
+        with explained(self.path, self.file, self._pool.forget), self._pool.acquire() as connection:
             return _patiently(lambda: work(connection))
+
+    def require_unchanged(self) -> None:
+        """Refuse a file that was replaced, deleted, written over or lost its log: asked with every heartbeat.
+
+        Now and then its header is written as it is, so that its count grows: by that an earlier file in the same place
+        is known, which matters once the log was copied into the file and written over.
+        """
+
+        def count_change(connection: Connection) -> None:
+            ((version,),) = connection.execute("pragma user_version")
+            connection.execute(f"pragma user_version = {version}")
+
+        self.read(lambda _: self.file.require_header())
+        if self.file.is_count_due():
+            self.transact(count_change)
 
     def listen(self) -> SqliteListener:
         """What rings when somebody writes to the file."""
@@ -212,18 +235,28 @@ class SqliteDatabase:
         if sqlite3.sqlite_version_info < OLDEST_VERSION:
             message = f"SQLite {sqlite3.sqlite_version} is too old; Haulwright needs 3.38."
             raise DatabaseUnsuitable(message, hint="Use a newer Python build, or PostgreSQL.")
+        self.file.require_if_known()
         require_suitable(self.path)
-        make_private(self.path)
-        raw = sqlite3.connect(
-            self.path, timeout=0, isolation_level=None, check_same_thread=False, cached_statements=256
-        )
+        raw = self._open()
         try:
             _patiently(lambda: raw.executescript(f"{_PRAGMAS} {_own_pragmas(log_pages, synchronous)}"))
             self._require_log(raw)
+            _patiently(lambda: raw.execute("select 1 from sqlite_schema limit 1").fetchall())  # now it has its log open
+            self.file.opened()
         except BaseException:
             raw.close()
             raise
-        return SqliteConnection(raw)
+        return SqliteConnection(raw, self.file.closed)
+
+    def _open(self) -> sqlite3.Connection:
+        """Only the first connection may make the file: one that goes at this very moment is not made anew."""
+        if not self.file.is_known:
+            make_private(self.path)
+        mode = "rw" if self.file.is_known else "rwc"
+        address = f"{self.path.absolute().as_uri()}?mode={mode}"  # symbolic links stay
+        return sqlite3.connect(
+            address, uri=True, timeout=0, isolation_level=None, check_same_thread=False, cached_statements=256
+        )
 
     def _require_log(self, raw: sqlite3.Connection) -> None:
         """SQLite keeps another journal without a word where the write-ahead log cannot work."""

@@ -6,8 +6,9 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
-from haulwright.errors import DatabaseUnavailable, DatabaseUnsuitable
+from haulwright.errors import DatabaseDamaged, DatabaseProblem, DatabaseUnavailable, DatabaseUnsuitable
 from haulwright.stores.error_kinds import ErrorKind, kind_for_caller, kind_outside_drivers
+from haulwright.stores.sqlite.file_identity import FileIdentity
 
 PATIENCE_SECONDS = 30.0
 """How long a writer waits for the others before it says so."""
@@ -52,11 +53,6 @@ _EXPLANATIONS: dict[int, tuple[type[DatabaseUnavailable | DatabaseUnsuitable], s
         "Create its folder, and give this user write permission on it.",
     ),
     sqlite3.SQLITE_NOTADB: (DatabaseUnsuitable, "is not an SQLite database", "Point to another file."),
-    sqlite3.SQLITE_CORRUPT: (
-        DatabaseUnsuitable,
-        "is damaged",
-        "Stop all workers, keep a copy of the file and its -wal, and restore a backup.",
-    ),
 }
 _OTHERWISE = (DatabaseUnavailable, "could not go on", "Try again; nothing of this transaction was written.")
 
@@ -75,8 +71,9 @@ def kind_of_error(error: BaseException) -> ErrorKind:
 class explained:  # noqa: N801 - reads as a phrase where it is used
     """Turn what SQLite says about files and disks into what happened, why, and what to do."""
 
-    def __init__(self, path: Path, forget: Callable[[], None]) -> None:
+    def __init__(self, path: Path, file: FileIdentity, forget: Callable[[], None]) -> None:
         self._path = path
+        self._file = file
         self._forget = forget
 
     def __enter__(self) -> None:
@@ -89,8 +86,15 @@ class explained:  # noqa: N801 - reads as a phrase where it is used
         code = error.sqlite_errorcode & 0xFF
         if code not in BUSY:
             self._forget()  # a connection that was opened while the file could not be written stays read-only
+            self._file.require_if_known()  # most of what SQLite says then is about a file that is not there any more
+        raise self._problem(code, error) from error
+
+    def _problem(self, code: int, error: sqlite3.Error) -> DatabaseProblem:
+        was_sound = code == sqlite3.SQLITE_NOTADB and self._file.is_known
+        if code == sqlite3.SQLITE_CORRUPT or was_sound:
+            return DatabaseDamaged(str(self._path), str(error))
         kind, why, hint = _EXPLANATIONS.get(code, _OTHERWISE)
         problem = kind(f"The database {self._path} {why}: {error}.", hint=hint)
         if isinstance(problem, DatabaseUnavailable):
             problem.outcome_unknown = code == sqlite3.SQLITE_IOERR  # the log may have got it, and not said so
-        raise problem from error
+        return problem

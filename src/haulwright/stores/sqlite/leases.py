@@ -9,7 +9,7 @@ from haulwright.engine.lease import Share
 from haulwright.stores.books import Entry
 from haulwright.stores.claim_cursor import ClaimCursor
 from haulwright.stores.connection import Columns, Connection, Params, Row
-from haulwright.stores.leases import Leases, Round
+from haulwright.stores.leases import Leases, Round, bytes_of
 
 
 class SqliteLeases(Leases):
@@ -23,11 +23,18 @@ class SqliteLeases(Leases):
         return self._claim_gated(worker_id, queue, batch, cursor)
 
     def _take(self, connection: Connection, shares: list[Share], common: dict[str, Any]) -> list[Lease]:
-        """There is no lateral join: one statement a pair, until the batch is full."""
+        """There is no lateral join: one statement a pair, until the batch is full.
+
+        Or one a job, where some of those that wait have large arguments: until these have no room any more.
+        """
         leases: list[Lease] = []
+        one_by_one = self._payloads.are_waiting(connection, common["queue"])
         for share in shares:
             most = min(share.limit, common["batch"] - len(leases))
-            if most > 0:
-                params = {**common, "tenant": share.tenant, "rank": share.rank, "limit": most}
-                leases += [Lease._make(row) for row in connection.run(self._book["claim"], params)]
+            params = {**common, "tenant": share.tenant, "rank": share.rank, "limit": 1 if one_by_one else most}
+            for _ in range(most if one_by_one else min(most, 1)):
+                claimed = [Lease._make(row) for row in connection.run(self._book["claim"], params)]
+                leases += claimed
+                if not claimed or bytes_of(leases) >= common["bytes"]:
+                    break
         return leases

@@ -49,3 +49,9 @@ where disposition in ('fired', 'backfilled', 'manual') and job_id is null;
 select count(*) from haulwright_effects e
 where e.stored = 'blob'
   and not exists (select 1 from haulwright_blobs b where b.tenant = e.tenant and b.key = e.key);
+
+-- name: payloads
+select (select count(*) from haulwright_jobs j
+        where j.payload_bytes is not null and not exists (select 1 from haulwright_payloads p where p.job_id = j.id))
+     + (select count(*) from haulwright_history h
+        where h.payload_bytes is not null and not exists (select 1 from haulwright_payloads p where p.job_id = h.id));

@@ -93,7 +93,8 @@ from stdin;
 
 -- name: active_twin
 -- The job that holds an active unique key.
-select id, args from haulwright_jobs
+select id, case when payload_bytes is null then args else (select p.args from haulwright_payloads p where p.job_id = id) end
+from haulwright_jobs
 where tenant = :tenant and task = :task and unique_key = :key and unique_scope = 'while_active';
 
 -- name: take_key
@@ -222,12 +223,13 @@ where exists (select 1 from gap);
 -- Each pair is one ordered index scan bounded by run_at, from where the last claim ended; the ids travel as an array, for a join may hash the table.
 -- The clock stands in subselects: they are asked once a statement, and not once a row.
 -- Jobs before which a gate stands are taken only where :gated says so; otherwise one of them in the batch leaves all.
+-- Where arguments are large, the first that have room in :bytes are taken, and at least one.
 with picked as materialized (
-    select chosen.id, chosen.gated
+    select chosen.id, chosen.gated, chosen.payload_bytes
     from unnest(:tenant::text[], :rank::smallint[], :limit::int[], :past_run_at::bigint[], :past_id::uuid[])
         as share (tenant, rank, most, past_run_at, past_id)
     cross join lateral (
-        select id, concurrency_key is not null or source is not null as gated from haulwright_jobs
+        select id, concurrency_key is not null or source is not null as gated, payload_bytes from haulwright_jobs
         where queue = :queue and state = 'queued' and tenant = share.tenant and rank = share.rank
           and run_at <= (select haulwright_now(:now::bigint)) and (run_at, id) > (share.past_run_at, share.past_id)
         order by run_at, id limit share.most for update skip locked) chosen
@@ -237,10 +239,18 @@ set state = 'running', fence = j.fence + 1, attempts = j.attempts + 1, worker_id
     leased_at = (select haulwright_now(:now::bigint)), heartbeat_at = (select haulwright_now(:now::bigint)),
     lease_expires_at = (select haulwright_now(:now::bigint)) + j.lease_us, waiting_on = null,
     started_at = coalesce(j.started_at, (select haulwright_now(:now::bigint))), updated_at = (select haulwright_now(:now::bigint))
-where j.id = any(case when :gated::bool or not (select bool_or(gated) from picked) then array(select id from picked) end)
+where j.id = any(case
+    when not :gated::bool and (select bool_or(gated) from picked) then null
+    when (select bool_and(payload_bytes is null) from picked) then array(select id from picked)
+    else array(
+        select line.id
+        from (select id, sum(payload_bytes) over (rows between unbounded preceding and 1 preceding) as ahead from picked) line
+        where coalesce(line.ahead, 0) < :bytes::bigint)
+    end)
 returning j.id, j.fence, j.tenant, j.task, j.queue, j.args, j.attempts, j.max_attempts, j.losses, j.deferrals,
     j.job_key, -j.rank, j.run_at, j.created_at, j.leased_at, j.lease_us, j.timeout_us, j.deadline_at, j.concurrency_key,
-    j.concurrency_limit, j.source, j.correlation_id, j.tags, j.requeued_from, j.event_fields, j.headers, j.worker_id;
+    j.concurrency_limit, j.source, j.correlation_id, j.tags, j.requeued_from, j.event_fields, j.headers, j.worker_id,
+    j.payload_bytes;
 
 -- name: claim_single_tenant
 -- The walk, and at once the claim of what it found where one pair alone has something due: a lone job takes one trip.
@@ -266,9 +276,9 @@ with recursive pair (tenant, rank, run_at, due, due_tenants, counted) as (
 ), ready as materialized (
     select tenant, rank from pair where due
 ), picked as materialized (
-    select chosen.id, chosen.gated
+    select chosen.id, chosen.gated, chosen.payload_bytes
     from ready cross join lateral (
-        select id, concurrency_key is not null or source is not null as gated from haulwright_jobs
+        select id, concurrency_key is not null or source is not null as gated, payload_bytes from haulwright_jobs
         where queue = :queue and state = 'queued' and tenant = ready.tenant and rank = ready.rank
           and run_at <= (select haulwright_now(:now::bigint))
         order by run_at, id limit :batch for update skip locked) chosen
@@ -280,11 +290,19 @@ with recursive pair (tenant, rank, run_at, due, due_tenants, counted) as (
         lease_expires_at = (select haulwright_now(:now::bigint)) + j.lease_us, waiting_on = null,
         started_at = coalesce(j.started_at, (select haulwright_now(:now::bigint))),
         updated_at = (select haulwright_now(:now::bigint))
-    where j.id = any(case when not (select bool_or(gated) from picked) then array(select id from picked) end)
+    where j.id = any(case
+        when (select bool_or(gated) from picked) then null
+        when (select bool_and(payload_bytes is null) from picked) then array(select id from picked)
+        else array(
+            select line.id
+            from (select id, sum(payload_bytes) over (rows between unbounded preceding and 1 preceding) as ahead
+                  from picked) line
+            where coalesce(line.ahead, 0) < :bytes::bigint)
+        end)
     returning j.id, j.fence, j.tenant, j.task, j.queue, j.args, j.attempts, j.max_attempts, j.losses, j.deferrals,
         j.job_key, -j.rank, j.run_at, j.created_at, j.leased_at, j.lease_us, j.timeout_us, j.deadline_at,
         j.concurrency_key, j.concurrency_limit, j.source, j.correlation_id, j.tags, j.requeued_from, j.event_fields, j.headers,
-        j.worker_id
+        j.worker_id, j.payload_bytes
 )
 select pair.tenant, pair.rank, pair.run_at, pair.due, taken.* from pair left join taken on pair.due;
 
@@ -346,7 +364,7 @@ with input as (
         id, tenant, task, queue, state, reason, rank, run_at, args, attempts, max_attempts, deferrals, losses, fence,
         job_key, source, unique_key, unique_scope, concurrency_key, concurrency_limit, correlation_id, tags, event_fields, headers,
         requeued_from, lease_us, timeout_us, deadline_at, worker_id, leased_at, heartbeat_at, progress, error_class, error_code,
-        error_message, result, created_at, updated_at, started_at, finished_at)
+        error_message, result, created_at, updated_at, started_at, finished_at, payload_bytes)
     select
         id, tenant, task, queue, outcome, reason, rank, run_at, args, attempts, max_attempts, deferrals,
         losses + more_losses, fence, job_key, source, unique_key, unique_scope, concurrency_key, concurrency_limit,
@@ -354,7 +372,7 @@ with input as (
         requeued_from, lease_us, timeout_us, deadline_at, worker_id, leased_at,
         heartbeat_at, progress, coalesce(last_class, error_class), coalesce(last_code, error_code),
         coalesce(last_message, error_message), result, created_at, (select haulwright_now(:now::bigint)), started_at,
-        (select haulwright_now(:now::bigint))
+        (select haulwright_now(:now::bigint)), payload_bytes
     from deleted
 )
 select id, fence, worker_id, joined from deleted;
@@ -400,6 +418,30 @@ from haulwright_jobs
 where state = 'running' and lease_expires_at < haulwright_now(:now::bigint)
 order by lease_expires_at limit :limit for update skip locked;
 
+-- name: ending
+-- The database's time, and the leases that have run out or will soon: within :within_us, and in the second half of their
+-- time, which a worker that lives never lets come. Those that ended before :since are left out, for the index keeps the dead
+-- entries of all renewals for as long as anybody's snapshot is open.
+select clock.now, ending.*
+from (select haulwright_now(:now::bigint) as now) clock
+left join lateral (
+    select id, fence, worker_id, heartbeat_at, lease_expires_at, lease_us from haulwright_jobs
+    where state = 'running' and lease_expires_at >= :since::bigint
+      and lease_expires_at < haulwright_now(:now::bigint) + :within_us::bigint
+      and lease_expires_at - lease_us / 2 < haulwright_now(:now::bigint)
+    order by lease_expires_at limit :limit) ending on true;
+
+-- name: silent
+-- Leases that have run out, and whose heartbeat is the one that was watched. Rows that somebody holds are left alone.
+select j.id, j.fence, j.tenant, j.task, j.attempts, j.max_attempts, j.losses, j.cancel_reason, j.worker_id, j.leased_at,
+       j.heartbeat_at, j.concurrency_key, j.source, j.event_fields
+from (select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence, unnest(:worker_id::uuid[]) as worker_id,
+             unnest(:heartbeat_at::bigint[]) as heartbeat_at) watched
+join haulwright_jobs j on j.id = watched.id and j.fence = watched.fence and j.worker_id = watched.worker_id
+    and j.state || '' = 'running' and j.heartbeat_at = watched.heartbeat_at
+where j.lease_expires_at < haulwright_now(:now::bigint)
+order by j.id for update of j skip locked;
+
 -- name: leases_of
 -- Leases of workers that are known to be gone.
 select id, fence, tenant, task, attempts, max_attempts, losses, cancel_reason, worker_id, leased_at, heartbeat_at,
@@ -417,20 +459,38 @@ where j.state = 'running' and j.worker_id = any(:workers::uuid[])
 group by j.worker_id;
 
 -- name: overdue
--- Jobs that waited past their deadline. Before a paused queue or source nothing is overdue: the pause moves the deadlines.
+-- Jobs that waited past their deadline, and what pauses that are over took from each and are not in its deadline yet.
+-- Before a paused queue or source nothing is overdue.
 -- The source is looked up job by job: a join of it would sort all that are overdue.
-select id, fence, tenant, attempts from haulwright_jobs
-where state = 'queued' and deadline_at <= haulwright_now(:now::bigint)
-  and not exists (select 1 from haulwright_queues q where q.name = haulwright_jobs.queue and q.paused_at is not null)
-  and coalesce((select s.paused_until from haulwright_sources s where s.key = haulwright_jobs.source), 0)
+select j.id, j.fence, j.tenant, j.attempts,
+    (coalesce((select sum(p.resumed_at - greatest(p.paused_at, coalesce(j.pauses_until, j.created_at)))
+               from haulwright_pauses p
+               where p.kind = 'queue' and p.name = j.queue and p.resumed_at > coalesce(j.pauses_until, j.created_at)), 0)
+     + coalesce((select sum(p.resumed_at - greatest(p.paused_at, coalesce(j.pauses_until, j.created_at)))
+                 from haulwright_pauses p
+                 where p.kind = 'source' and p.name = j.source
+                   and p.resumed_at > coalesce(j.pauses_until, j.created_at)), 0)
+     + coalesce((select s.paused_until - greatest(s.paused_at, coalesce(j.pauses_until, j.created_at))
+                 from haulwright_sources s
+                 where s.key = j.source and s.paused_at < s.paused_until  -- a pause for a time, which nobody had to end
+                   and s.paused_until > coalesce(j.pauses_until, j.created_at)), 0))::bigint
+from haulwright_jobs j
+where j.state = 'queued' and j.deadline_at <= haulwright_now(:now::bigint)
+  and not exists (select 1 from haulwright_queues q where q.name = j.queue and q.paused_at is not null)
+  and coalesce((select s.paused_until from haulwright_sources s where s.key = j.source), 0)
       <= haulwright_now(:now::bigint)
-order by deadline_at limit :limit for update skip locked;
+order by j.deadline_at limit :limit for update of j skip locked;
 
 -- name: extend_deadlines
--- A pause moves the deadlines of the jobs that it kept waiting.
-update haulwright_jobs
-set deadline_at = deadline_at + greatest(haulwright_now(:now::bigint) - greatest(:since::bigint, created_at), 0)
-where queue = :queue and state = 'queued' and deadline_at is not null;
+-- What pauses took from waiting jobs is given back to them, and once: also where the clock went back behind a pause's end.
+update haulwright_jobs j
+set deadline_at = j.deadline_at + input.paused_us,
+    pauses_until = greatest(haulwright_now(:now::bigint),
+        (select max(p.resumed_at) from haulwright_pauses p where p.kind = 'queue' and p.name = j.queue),
+        (select max(p.resumed_at) from haulwright_pauses p where p.kind = 'source' and p.name = j.source))
+from (select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence, unnest(:paused_us::bigint[]) as paused_us
+      order by 1) input
+where j.id = input.id and j.fence = input.fence and j.state || '' = 'queued';
 
 -- name: lock_any
 -- One active job of a tenant, whatever it does.
@@ -477,7 +537,7 @@ returning id;
 -- One dead letter of a tenant, held so that it is requeued once.
 select id, tenant, task, queue, rank, args, max_attempts, job_key, source, unique_key, unique_scope, concurrency_key,
        concurrency_limit, correlation_id, tags, event_fields, headers,
-       lease_us, timeout_us, deadline_at, run_at, state, requeued_to, created_at
+       lease_us, timeout_us, deadline_at, run_at, state, requeued_to, created_at, payload_bytes
 from haulwright_history
 where id = :id::uuid and (:tenant::text is null or tenant = :tenant) for update;
 
@@ -492,4 +552,4 @@ delete from haulwright_history where id = any(array(
     select id from haulwright_history
     where finished_at < haulwright_now(:now::bigint) - :age_us::bigint and state || '' = :state
     order by finished_at limit :limit for update skip locked))
-returning tenant, job_key, requeued_to;
+returning tenant, job_key, requeued_to, case when payload_bytes is not null then id end;

@@ -8,19 +8,55 @@ returning name;
 -- name: paused
 select paused_at, paused_by, reason from haulwright_queues where name = :name and paused_at is not null;
 
+-- name: paused_among
+select name, paused_at, paused_by, reason from haulwright_queues
+where name = any(:names::text[]) and paused_at is not null;
+
 -- name: resume
 update haulwright_queues set paused_at = null, paused_by = null, reason = null
 where name = :name and paused_at is not null
 returning name;
 
+-- name: waiting
+-- The names of queues in which jobs wait, :limit of them after one: a probe of the index for each.
+with recursive walk (name) as (
+    (select queue from haulwright_jobs where state = 'queued' and queue > :after order by queue limit 1)
+    union all
+    select next.queue
+    from walk cross join lateral (
+        select j.queue from haulwright_jobs j where j.state = 'queued' and j.queue > walk.name order by j.queue limit 1) next
+)
+select name from walk limit :limit;
+
+-- name: waiting_of
+-- Those in which jobs of a tenant wait. No index begins with the tenant, for every job would pay for it: this one is read
+-- through, in its order, until enough are found. To probe it for each queue would take longer.
+select distinct queue from haulwright_jobs
+where state = 'queued' and tenant = :tenant and queue > :after
+order by queue limit :limit;
+
+-- name: running
+-- What runs, queue by queue: no more than all workers have in hand.
+select queue, count(*) from haulwright_jobs
+where state = 'running' and (:tenant::text is null or tenant = :tenant)
+group by queue;
+
 -- name: counts
--- What waits and runs, queue by queue. Finished jobs are not counted: that would read all of history.
-select queue,
-       count(*) filter (where state = 'queued' and run_at <= haulwright_now(:now::bigint)) as due,
-       count(*) filter (where state = 'queued' and run_at > haulwright_now(:now::bigint)) as parked,
-       count(*) filter (where state = 'running') as running,
-       min(run_at) filter (where state = 'queued' and run_at <= haulwright_now(:now::bigint)) as oldest
-from haulwright_jobs where :tenant::text is null or tenant = :tenant group by queue order by queue;
+-- What waits in some queues, a range of the index for each, and what runs: at one moment, for a job goes from one to the other.
+-- Finished jobs are not counted: that would read all of history.
+select name.queue, waiting.due, waiting.parked, waiting.oldest, 0::bigint as running
+from unnest(:names::text[]) as name (queue)
+cross join lateral (
+    select count(*) filter (where j.run_at <= (select haulwright_now(:now::bigint))) as due,
+           count(*) filter (where j.run_at > (select haulwright_now(:now::bigint))) as parked,
+           min(j.run_at) filter (where j.run_at <= (select haulwright_now(:now::bigint))) as oldest
+    from haulwright_jobs j
+    where j.queue = name.queue and j.state = 'queued' and j.tenant >= :first_tenant and j.tenant <= :last_tenant) waiting
+where waiting.due + waiting.parked > 0
+union all
+select queue, 0, 0, null, count(*) from haulwright_jobs
+where state = 'running' and tenant >= :first_tenant and tenant <= :last_tenant
+group by queue;
 
 -- name: ended
 -- What ended between two moments, queue by queue: one range of an index, never all of history.
@@ -48,4 +84,6 @@ where e.name in ('job.failed', 'job.dead_lettered', 'job.lease_expired')
 order by e.seq desc limit :limit;
 
 -- name: list_paused
-select name, paused_at, paused_by, reason from haulwright_queues where paused_at is not null order by name;
+select name, paused_at, paused_by, reason from haulwright_queues
+where paused_at is not null and name collate "C" > :after
+order by name collate "C" limit :limit;

@@ -281,7 +281,8 @@ returning key;
 
 -- name: hold
 -- The row of a source for the rest of a transaction, with the time by which it is read.
-select declared, overridden, paused_at, haulwright_now(:now::bigint) from haulwright_sources where key = :key for update;
+select declared, overridden, paused_at, paused_until, haulwright_now(:now::bigint)
+from haulwright_sources where key = :key for update;
 
 -- name: standing
 select key, enabled, interval_us, burst, concurrency, budget, breaker, met_until, turns_until, granted, tickets, held,
@@ -297,16 +298,22 @@ where (:key::text is null or key = :key) and (:after::text is null or key collat
 order by key collate "C" limit :limit;
 
 -- name: respread
--- Give waiters of a source turns of their own, the oldest first, from the moment at which it opens.
+-- Give waiters of a source turns of their own, the oldest first, from the moment at which it opens. A job that names the
+-- source has its pauses from their record; one that asked for it in its run is given back here what the last one took.
+-- The next waiters of each gate come by themselves: all that wait are never sorted for a step.
 update haulwright_jobs j
 set run_at = greatest(:opens_at::bigint, :opens_at::bigint
         + (line.place + :offset::bigint - :burst::bigint) * :interval_us::bigint),
-    deadline_at = j.deadline_at + :paused_us::bigint, updated_at = haulwright_now(:now::bigint)
+    deadline_at = j.deadline_at + case when j.source = :key then 0 else :paused_us::bigint end,
+    updated_at = haulwright_now(:now::bigint)
 from (
     select id, row_number() over (order by id) as place
-    from (select id from haulwright_jobs
-          where waiting_on = any(:gates::text[]) and state = 'queued' and id > :after::uuid
-          order by id limit :limit for update skip locked) waiting
+    from (select waiting.id from unnest(:gates::text[]) as gate (name)
+          cross join lateral (
+              select id from haulwright_jobs
+              where waiting_on = gate.name and state = 'queued' and id > :after::uuid
+              order by id limit :limit for update skip locked) waiting
+          order by waiting.id limit :limit) waiting
 ) line
 where j.id = line.id
 returning j.id;

@@ -8,6 +8,10 @@ values (:id::uuid, :name, :host, :boot_id, :pid, :pid_started, :version, :queues
 update haulwright_workers set seen_at = haulwright_now(:now::bigint), beats = beats + 1, refused = :refused
 where id = :id::uuid returning beats;
 
+-- name: touch
+-- A write that changes nothing but the time: it tells that others, too, could write.
+update haulwright_workers set seen_at = haulwright_now(:now::bigint) where id = :id::uuid returning id;
+
 -- name: stopped
 update haulwright_workers set stopped_at = haulwright_now(:now::bigint), seen_at = haulwright_now(:now::bigint),
     refused = :refused

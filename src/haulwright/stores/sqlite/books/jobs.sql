@@ -16,7 +16,7 @@ on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do no
 
 -- name: enqueue_keyed
 -- A job, the one key that outlives it, and what is told of it. Its unique key is that one, or none. Nothing is written
--- while somebody else's key still holds.
+-- while the key still holds, be it of the same job: it was enqueued before, and its client asks again.
 insert into haulwright_keys as held (tenant, kind, task, key, job_id, args_digest, expires_at)
 values (:tenant, :kind, :key_task, :key, :id, :args_digest, :now + :period_us)
 on conflict (tenant, kind, task, key) do update
@@ -33,10 +33,10 @@ select
     :headers,
     :requeued_from, :lease_us, :timeout_us, max(coalesce(:run_at, :now + :delay_us), :now) + :deadline_us, :now, :now
 from haulwright_keys taken
-where taken.tenant = :tenant and taken.kind = :kind and taken.task = :key_task and taken.key = :key and taken.job_id = :id
+where taken.tenant = :tenant and taken.kind = :kind and taken.task = :key_task and taken.key = :key and changes() = 1
 returning id;
 insert into haulwright_events (at, tenant, name, job_id, data)
-select created_at, tenant, :event, id, :event_data from haulwright_jobs where id = :id and :event is not null;
+select created_at, tenant, :event, id, :event_data from haulwright_jobs where id = :id and :event is not null and changes() = 1;
 
 -- name: enqueue_many
 -- Several jobs, some of which may find their unique key taken: by others, or by one before them in the batch.
@@ -71,7 +71,8 @@ values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: active_twin
 -- The job that holds an active unique key.
-select id, args from haulwright_jobs
+select id, case when payload_bytes is null then args else (select p.args from haulwright_payloads p where p.job_id = id) end
+from haulwright_jobs
 where tenant = :tenant and task = :task and unique_key = :key and unique_scope = 'while_active';
 
 -- name: take_key
@@ -148,7 +149,7 @@ where id in (
     order by run_at, id limit :limit)
 returning id, fence, tenant, task, queue, args, attempts, max_attempts, losses, deferrals, job_key, -rank, run_at,
     created_at, leased_at, lease_us, timeout_us, deadline_at, concurrency_key, concurrency_limit, source, correlation_id, tags,
-    requeued_from, event_fields, headers, worker_id;
+    requeued_from, event_fields, headers, worker_id, payload_bytes;
 
 -- name: renew
 update haulwright_jobs set heartbeat_at = :now, lease_expires_at = :now + lease_us, updated_at = :now
@@ -172,7 +173,7 @@ insert into haulwright_history (
     id, tenant, task, queue, state, reason, rank, run_at, args, attempts, max_attempts, deferrals, losses, fence,
     job_key, source, unique_key, unique_scope, concurrency_key, concurrency_limit, correlation_id, tags, event_fields, headers,
     requeued_from, lease_us, timeout_us, deadline_at, worker_id, leased_at, heartbeat_at, progress, error_class, error_code,
-    error_message, result, created_at, updated_at, started_at, finished_at)
+    error_message, result, created_at, updated_at, started_at, finished_at, payload_bytes)
 select
     j.id, j.tenant, j.task, j.queue, input.state, input.reason, j.rank, j.run_at, j.args, j.attempts, j.max_attempts,
     j.deferrals, j.losses + input.losses, j.fence, j.job_key, j.source, j.unique_key, j.unique_scope, j.concurrency_key,
@@ -180,7 +181,8 @@ select
     j.requeued_from, j.lease_us,
     j.timeout_us, j.deadline_at, j.worker_id, j.leased_at, j.heartbeat_at, j.progress,
     coalesce(input.error_class, j.error_class), coalesce(input.error_code, j.error_code),
-    coalesce(input.error_message, j.error_message), input.result, j.created_at, :now, j.started_at, :now
+    coalesce(input.error_message, j.error_message), input.result, j.created_at, :now, j.started_at, :now,
+    j.payload_bytes
 from input cross join haulwright_jobs j
 where j.id = input.id and j.fence = input.fence and j.worker_id is input.worker_id and j.state = input.was;
 delete from haulwright_jobs where id in (
@@ -221,6 +223,25 @@ from haulwright_jobs
 where state = 'running' and lease_expires_at < :now
 order by lease_expires_at limit :limit;
 
+-- name: ending
+-- The database's time, and the leases that have run out or will soon: within :within_us, and in the second half of their
+-- time, which a worker that lives never lets come. Those that ended before :since are left out.
+select :now, ending.*
+from (select 1) left join (
+    select id, fence, worker_id, heartbeat_at, lease_expires_at, lease_us from haulwright_jobs
+    where state = 'running' and lease_expires_at >= :since and lease_expires_at < :now + :within_us
+      and lease_expires_at - lease_us / 2 < :now
+    order by lease_expires_at limit :limit) ending on true;
+
+-- name: silent
+-- Leases that have run out, and whose heartbeat is the one that was watched.
+select j.id, j.fence, j.tenant, j.task, j.attempts, j.max_attempts, j.losses, j.cancel_reason, j.worker_id, j.leased_at,
+       j.heartbeat_at, j.concurrency_key, j.source, j.event_fields
+from input cross join haulwright_jobs j
+where j.id = input.id and j.fence = input.fence and j.worker_id = input.worker_id and j.state = 'running'
+  and j.heartbeat_at = input.heartbeat_at and j.lease_expires_at < :now
+order by j.id;
+
 -- name: leases_of
 -- Leases of workers that are known to be gone.
 select id, fence, tenant, task, attempts, max_attempts, losses, cancel_reason, worker_id, leased_at, heartbeat_at,
@@ -238,17 +259,32 @@ where j.state = 'running' and j.worker_id in (select value from json_each(:worke
 group by j.worker_id;
 
 -- name: overdue
--- Jobs that waited past their deadline. Before a paused queue or source nothing is overdue: the pause moves the deadlines.
-select id, fence, tenant, attempts from haulwright_jobs
-where state = 'queued' and deadline_at <= :now
-  and not exists (select 1 from haulwright_queues q where q.name = haulwright_jobs.queue and q.paused_at is not null)
-  and coalesce((select s.paused_until from haulwright_sources s where s.key = haulwright_jobs.source), 0) <= :now
-order by deadline_at limit :limit;
+-- Jobs that waited past their deadline, and what pauses that are over took from each and are not in its deadline yet.
+-- Before a paused queue or source nothing is overdue.
+select j.id, j.fence, j.tenant, j.attempts,
+    coalesce((select sum(p.resumed_at - max(p.paused_at, coalesce(j.pauses_until, j.created_at))) from haulwright_pauses p
+              where p.kind = 'queue' and p.name = j.queue and p.resumed_at > coalesce(j.pauses_until, j.created_at)), 0)
+    + coalesce((select sum(p.resumed_at - max(p.paused_at, coalesce(j.pauses_until, j.created_at)))
+                from haulwright_pauses p
+                where p.kind = 'source' and p.name = j.source and p.resumed_at > coalesce(j.pauses_until, j.created_at)), 0)
+    + coalesce((select s.paused_until - max(s.paused_at, coalesce(j.pauses_until, j.created_at)) from haulwright_sources s
+                where s.key = j.source and s.paused_at < s.paused_until  -- a pause for a time, which nobody had to end
+                  and s.paused_until > coalesce(j.pauses_until, j.created_at)), 0)
+from haulwright_jobs j
+where j.state = 'queued' and j.deadline_at <= :now
+  and not exists (select 1 from haulwright_queues q where q.name = j.queue and q.paused_at is not null)
+  and coalesce((select s.paused_until from haulwright_sources s where s.key = j.source), 0) <= :now
+order by j.deadline_at limit :limit;
 
 -- name: extend_deadlines
--- A pause moves the deadlines of the jobs that it kept waiting.
-update haulwright_jobs set deadline_at = deadline_at + max(:now - max(:since, created_at), 0)
-where queue = :queue and state = 'queued' and deadline_at is not null;
+-- What pauses took from waiting jobs is given back to them, and once: also where the clock went back behind a pause's end.
+update haulwright_jobs as j
+set deadline_at = j.deadline_at + input.paused_us,
+    pauses_until = max(:now,
+        coalesce((select max(p.resumed_at) from haulwright_pauses p where p.kind = 'queue' and p.name = j.queue), 0),
+        coalesce((select max(p.resumed_at) from haulwright_pauses p where p.kind = 'source' and p.name = j.source), 0))
+from input
+where j.id = input.id and j.fence = input.fence and j.state = 'queued';
 
 -- name: lock_any
 -- One active job of a tenant, whatever it does.
@@ -296,7 +332,7 @@ returning id;
 -- One dead letter of a tenant.
 select id, tenant, task, queue, rank, args, max_attempts, job_key, source, unique_key, unique_scope, concurrency_key,
        concurrency_limit, correlation_id, tags, event_fields, headers,
-       lease_us, timeout_us, deadline_at, run_at, state, requeued_to, created_at
+       lease_us, timeout_us, deadline_at, run_at, state, requeued_to, created_at, payload_bytes
 from haulwright_history
 where id = :id and (:tenant is null or tenant = :tenant);
 
@@ -311,4 +347,4 @@ delete from haulwright_history where id in (
     select id from haulwright_history
     where finished_at < :now - :age_us and state = :state
     order by finished_at limit :limit)
-returning tenant, job_key, requeued_to;
+returning tenant, job_key, requeued_to, case when payload_bytes is not null then id end;

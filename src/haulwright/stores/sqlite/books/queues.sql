@@ -8,19 +8,50 @@ returning name;
 -- name: paused
 select paused_at, paused_by, reason from haulwright_queues where name = :name and paused_at is not null;
 
+-- name: paused_among
+select name, paused_at, paused_by, reason from haulwright_queues
+where name in (select value from json_each(:names)) and paused_at is not null;
+
 -- name: resume
 update haulwright_queues set paused_at = null, paused_by = null, reason = null
 where name = :name and paused_at is not null
 returning name;
 
+-- name: waiting
+-- The names of queues in which jobs wait, :limit of them after one: a probe of the index for each.
+with recursive walk (name) as (
+    select min(queue) from haulwright_jobs where state = 'queued' and queue > :after
+    union all
+    select (select min(j.queue) from haulwright_jobs j where j.state = 'queued' and j.queue > walk.name)
+    from walk where walk.name is not null
+)
+select name from walk where name is not null limit :limit;
+
+-- name: waiting_of
+-- Those in which jobs of a tenant wait. No index begins with the tenant, for every job would pay for it: this one is read
+-- through, in its order, until enough are found. To probe it for each queue would take longer.
+select distinct queue from haulwright_jobs
+where state = 'queued' and tenant = :tenant and queue > :after
+order by queue limit :limit;
+
+-- name: running
+-- What runs, queue by queue: no more than all workers have in hand.
+select queue, count(*) from haulwright_jobs
+where state = 'running' and (:tenant is null or tenant = :tenant)
+group by queue;
+
 -- name: counts
--- What waits and runs, queue by queue. Finished jobs are not counted: that would read all of history.
-select queue,
-       count(*) filter (where state = 'queued' and run_at <= :now) as due,
-       count(*) filter (where state = 'queued' and run_at > :now) as parked,
-       count(*) filter (where state = 'running') as running,
-       min(run_at) filter (where state = 'queued' and run_at <= :now) as oldest
-from haulwright_jobs where :tenant is null or tenant = :tenant group by queue order by queue;
+-- What waits in some queues, a range of the index for each, and what runs: at one moment, for a job goes from one to the other.
+-- Finished jobs are not counted: that would read all of history.
+select j.queue, count(*) filter (where j.run_at <= :now) as due, count(*) filter (where j.run_at > :now) as parked,
+       min(j.run_at) filter (where j.run_at <= :now) as oldest, 0 as running
+from json_each(:names) name cross join haulwright_jobs j
+where j.queue = name.value and j.state = 'queued' and j.tenant >= :first_tenant and j.tenant <= :last_tenant
+group by j.queue
+union all
+select queue, 0, 0, null, count(*) from haulwright_jobs
+where state = 'running' and tenant >= :first_tenant and tenant <= :last_tenant
+group by queue;
 
 -- name: ended
 -- What ended between two moments, queue by queue: one range of an index, never all of history.
@@ -48,4 +79,6 @@ where e.name in ('job.failed', 'job.dead_lettered', 'job.lease_expired')
 order by e.seq desc limit :limit;
 
 -- name: list_paused
-select name, paused_at, paused_by, reason from haulwright_queues where paused_at is not null order by name;
+select name, paused_at, paused_by, reason from haulwright_queues
+where paused_at is not null and name > :after
+order by name limit :limit;

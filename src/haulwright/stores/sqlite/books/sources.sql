@@ -258,7 +258,7 @@ returning key;
 
 -- name: hold
 -- The row of a source for the rest of a transaction, with the time by which it is read.
-select declared, overridden, paused_at, :now from haulwright_sources where key = :key;
+select declared, overridden, paused_at, paused_until, :now from haulwright_sources where key = :key;
 
 -- name: standing
 select key, enabled, interval_us, burst, concurrency, budget, breaker, met_until, turns_until, granted, tickets, held,
@@ -274,15 +274,37 @@ where (:key is null or key = :key) and (:after is null or key > :after)
 order by key limit :limit;
 
 -- name: respread
--- Give waiters of a source turns of their own, the oldest first, from the moment at which it opens.
+-- Give waiters of a source turns of their own, the oldest first, from the moment at which it opens. A job that names the
+-- source has its pauses from their record; one that asked for it in its run is given back here what the last one took.
+-- There is no lateral join: the next waiters of each gate, so that all that wait are never sorted for a step.
 update haulwright_jobs as j
 set run_at = max(:opens_at, :opens_at + (line.place + :offset - :burst) * :interval_us),
-    deadline_at = j.deadline_at + :paused_us, updated_at = :now
+    deadline_at = j.deadline_at + case when j.source = :key then 0 else :paused_us end, updated_at = :now
 from (
     select id, row_number() over (order by id) as place
-    from (select id from haulwright_jobs
-          where waiting_on in (select value from json_each(:gates)) and state = 'queued' and id > :after
-          order by id limit :limit)
+    from (
+        select id from (
+            select id from (select id from haulwright_jobs where waiting_on = :gates ->> 0 and state = 'queued' and id > :after
+                            order by id limit :limit)
+            union all
+            select id from (select id from haulwright_jobs where waiting_on = :gates ->> 1 and state = 'queued' and id > :after
+                            order by id limit :limit)
+            union all
+            select id from (select id from haulwright_jobs where waiting_on = :gates ->> 2 and state = 'queued' and id > :after
+                            order by id limit :limit)
+            union all
+            select id from (select id from haulwright_jobs where waiting_on = :gates ->> 3 and state = 'queued' and id > :after
+                            order by id limit :limit)
+            union all
+            select id from (select id from haulwright_jobs where waiting_on = :gates ->> 4 and state = 'queued' and id > :after
+                            order by id limit :limit)
+            union all
+            select id from (select id from haulwright_jobs where waiting_on = :gates ->> 5 and state = 'queued' and id > :after
+                            order by id limit :limit)
+            union all
+            select id from (select id from haulwright_jobs where waiting_on = :gates ->> 6 and state = 'queued' and id > :after
+                            order by id limit :limit))
+        order by id limit :limit)
 ) line
 where j.id = line.id
 returning id;

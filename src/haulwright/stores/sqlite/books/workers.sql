@@ -7,6 +7,10 @@ values (:id, :name, :host, :boot_id, :pid, :pid_started, :version, :queues, :tas
 update haulwright_workers set seen_at = :now, beats = beats + 1, refused = :refused
 where id = :id returning beats;
 
+-- name: touch
+-- A write that changes nothing but the time: it tells that others, too, could write.
+update haulwright_workers set seen_at = :now where id = :id returning id;
+
 -- name: stopped
 update haulwright_workers set stopped_at = :now, seen_at = :now, refused = :refused
 where id = :id and stopped_at is null returning id;

@@ -1,7 +1,7 @@
 -- What the reconciler and the watch ask.
 
 -- name: stale_leases
-select id, fence, worker_id, tenant from haulwright_jobs
+select tenant, id, fence, worker_id, heartbeat_at, lease_expires_at, lease_us from haulwright_jobs
 where state = 'running' and lease_expires_at < haulwright_now(:now) and task = 'documents.fetch'
 order by lease_expires_at limit :limit;
 

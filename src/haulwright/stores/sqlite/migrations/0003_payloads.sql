@@ -1,0 +1,13 @@
+-- Arguments of some size stand in a row of their own, which is written with the job and removed with its history. In the
+-- row of the job they would be written again with every step that it takes, and read through for every column
+-- behind them.
+-- A table with row numbers: those keep most of a long text in one chain of pages.
+create table haulwright_payloads (
+    job_id text not null primary key,
+    args   text not null
+);
+
+-- How large the arguments are that stand there; null where they are in `args`, as those of most jobs.
+alter table haulwright_jobs add column payload_bytes integer;
+alter table haulwright_history add column payload_bytes integer;
+create index haulwright_jobs_large on haulwright_jobs (queue) where payload_bytes is not null and state = 'queued';
