@@ -20,6 +20,7 @@ from psycopg.types.string import TextLoader
 
 from bench.workload import DISTRIBUTIONS, app, began, fill, hit, reset, unfinished
 from haulwright.stores.books import book
+from haulwright.stores.leases import CLAIM_BYTES
 from haulwright.stores.postgres.connection import array
 
 __all__ = ["DISTRIBUTIONS", "began", "fill", "reset", "unfinished", "work"]
@@ -72,6 +73,7 @@ def _claim(batch: int, claimed: Queue[Rows]) -> None:
         "past_id": [str(uuid.UUID(int=0))],
     }
     params = {**share, "worker_id": _WORKER_ID, "queue": "default", "batch": batch, "gated": False, "now": None}
+    params["bytes"] = CLAIM_BYTES
     with _connect() as connection:
         rows: Rows = [()]
         while rows:

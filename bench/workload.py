@@ -120,6 +120,7 @@ def _opened(address: str) -> Database:
 
 def _remove_file(opened: Database) -> None:
     opened.close()
+    _opened.cache_clear()  # a database stands for one file: another one in its place is refused
     path = Path(app.database_url.removeprefix("sqlite:///"))
     for suffix in ("", "-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)

@@ -141,7 +141,7 @@ def _put_back(work: Workload, target: Path, backup: dict[str, Any]) -> None:
         from haulwright.stores.postgres.backup import libpq_environment  # noqa: PLC0415 - the driver is optional
 
         (line,) = backup["restore"]
-        subprocess.run(shlex.split(line), env=libpq_environment(work.site.url), check=True)
+        until("the restore is through", partial(_restore, shlex.split(line), libpq_environment(work.site.url)))
     else:
         path = Path(work.site.url.removeprefix("sqlite:///"))
         copy = path.with_name("next.db")
@@ -150,6 +150,13 @@ def _put_back(work: Workload, target: Path, backup: dict[str, Any]) -> None:
             path.with_name(f"{path.name}{end}").unlink(missing_ok=True)
         copy.replace(path)
     work.diary.write("restore.end")
+
+
+def _restore(command: list[str], environment: dict[str, str]) -> bool:
+    """Type the line; where it met workers in a deadlock and gave way, nothing was changed, and it is typed again."""
+    answer = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert answer.returncode == 0 or "deadlock detected" in answer.stderr, answer.stderr
+    return answer.returncode == 0
 
 
 def _run_on(site: Site, crew: Crew, workers: int) -> list[int]:

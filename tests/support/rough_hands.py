@@ -30,9 +30,10 @@ def replace(path: Path) -> None:
 
 
 def empty(path: Path) -> None:
-    """Delete it, and leave an empty file in its place."""
-    path.unlink()
-    path.touch()
+    """Put an empty file in its place."""
+    other = path.with_name("empty.db")
+    other.touch()
+    other.replace(path)
 
 
 def delete(path: Path) -> None:
@@ -51,9 +52,10 @@ def delete_log(path: Path) -> None:
 
 
 def replace_log(path: Path) -> None:
-    """The same, and somebody makes another."""
-    log_of(path).unlink()
-    log_of(path).touch()
+    """Put another in its place, at once: nobody can see it missing in between."""
+    other = path.with_name("other-log")
+    other.touch()
+    other.replace(log_of(path))
 
 
 def copy_over(earlier: Path, path: Path) -> None:
