@@ -76,9 +76,9 @@ class Run:
     error: BaseException | None = None
     lane: Lane | None = field(default=None, repr=False)
     """Where an asynchronous run is on the event loop."""
-    renewed_at: float = field(default_factory=time.monotonic)
+    renewed_at: float = field(init=False)
     """When its lease was last known to be renewed, on the monotonic clock: claimed, at first."""
-    held_at: float = field(default_factory=time.monotonic)
+    held_at: float = field(init=False)
     """When its lease was last known to be held: renewed, or in the hands of a transaction that kept it from that."""
     is_lag_reported: bool = False
 
@@ -89,6 +89,7 @@ class Run:
 
     def __post_init__(self) -> None:
         self.key = self.lease.key
+        self.renewed_at = self.held_at = time.monotonic()
 
     def end(self) -> None:
         """End an asynchronous run, from another thread. Any other hears it from its context."""

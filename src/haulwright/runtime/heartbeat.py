@@ -62,7 +62,7 @@ class Heartbeat:
 
     def expect(self, runs: Sequence[Run]) -> None:
         """Runs were claimed: where one of them needs a beat before the next one that is planned, plan anew."""
-        if runs and time.monotonic() + min(_seconds_to_beat(run) for run in runs) < self._next:
+        if runs and time.monotonic() + _seconds_to_beat(runs) < self._next:
             self._loop.wake()
 
     def beat(self) -> None:
@@ -94,8 +94,7 @@ class Heartbeat:
 
     def interval(self) -> float:
         """A sixth of the shortest lease that is held, or less where a run is out of time before that."""
-        waits = [_seconds_to_beat(run) for run in self._runs()]
-        return max(SHORTEST_INTERVAL_SECONDS, min(waits, default=LONGEST_INTERVAL_SECONDS))
+        return max(SHORTEST_INTERVAL_SECONDS, _seconds_to_beat(self._runs()))
 
     def _step(self) -> float:
         """Beat, where it is time to, and return how long it is to the next; a claim meanwhile may bring that nearer.
@@ -130,11 +129,11 @@ def _signal(run: Run, renewal: Renewal, *, lost: bool) -> bool:
     return True
 
 
-def _seconds_to_beat(run: Run) -> float:
-    """How soon a run needs a beat: to renew its lease, or to tell it that its time is over."""
-    renewal = renewal_seconds(run.lease.lease_us)
-    left = _seconds_left(run)
-    return renewal if left is None else min(renewal, left)
+def _seconds_to_beat(runs: Sequence[Run]) -> float:
+    """How soon one of these runs needs a beat: to renew its lease, or to tell it that its time is over."""
+    leases = {run.lease.lease_us for run in runs}  # of a thousand runs most have the same
+    limited = [left for run in runs if run.timeout_seconds is not None and (left := _seconds_left(run)) is not None]
+    return min([*map(renewal_seconds, leases), *limited], default=LONGEST_INTERVAL_SECONDS)
 
 
 def _seconds_left(run: Run) -> float | None:
