@@ -205,7 +205,7 @@ def _may_change(change: Change, old: JobRow, new: JobRow) -> bool:
         "hasten": lambda: old.state == "queued" and new == old._replace(run_at=change.now, waiting_on=None),
         "expire": lambda: _is_given_back_time(old, new, change.now),
         "renew": lambda: _carries(change, old) and new == old._replace(lease_expires_at=new.lease_expires_at),
-        "run": lambda: _carries(change, old) and new == old._replace(progress=new.progress),
+        "run": lambda: _carries(change, old) and _is_run(old, new),
         "settle": lambda: _carries(change, old) and _is_put_back(old, new) and new.losses == old.losses,
         "give back": lambda: _is_unknown(change, old) and _is_put_back(old, new),
         "reap": lambda: _may_take_back(change, old) and _is_put_back(old, new) and new.losses == old.losses + 1,
@@ -242,6 +242,11 @@ def _is_parked(old: JobRow, new: JobRow, now: int) -> bool:
     """A job of a source that was due behind a refused one got a turn without being claimed."""
     turn = old._replace(run_at=new.run_at, waiting_on=new.waiting_on, deferrals=old.deferrals + 1)
     return old.state == "queued" and old.source is not None and old.run_at <= now and new == turn
+
+
+def _is_run(old: JobRow, new: JobRow) -> bool:
+    """A run tells of its progress, and a commit that took long renews the lease that it holds."""
+    return new == old._replace(progress=new.progress, lease_expires_at=new.lease_expires_at)
 
 
 def _is_put_back(old: JobRow, new: JobRow) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from haulwright.engine.job import LeaseKey
 from proof.simulation.acts import Act
-from proof.simulation.snapshot import EventRow, Snapshot
+from proof.simulation.snapshot import EventRow, JobRow, Snapshot
 from proof.simulation.world import World
 
 _EVENTS = "select seq, name, job_id, fence, actor from haulwright_events where seq > ? order by seq"
@@ -125,14 +125,20 @@ class Judge:
         for slot in after.slots.keys() - before.slots.keys() if after.slots is not before.slots else ():
             seen[f"a slot was {after.slots[slot].disposition}"] += 1
         for job, old_row in before.jobs.items():
-            row = after.jobs.get(job)
-            if row is None:
-                if (past := after.past.get(job)) is not None:
-                    seen[f"a job ended {past.state}{f' ({past.reason})' if past.state == 'dead' else ''}"] += 1
-            elif row.waiting_on and row.waiting_on != old_row.waiting_on:
-                seen[f"a job waited for {_gate(row.waiting_on)}"] += 1
-            elif row.waiting_on == "join" and row.run_at < old_row.run_at:
-                seen["a job was woken by the last that it waited for"] += 1
+            row, past = after.jobs.get(job), after.past.get(job)
+            if row is not None:
+                self._note_job(change, old_row, row)
+            elif past is not None:
+                seen[f"a job ended {past.state}{f' ({past.reason})' if past.state == 'dead' else ''}"] += 1
+
+    def _note_job(self, change: Change, before: JobRow, after: JobRow) -> None:
+        seen = self._world.seen
+        if change.act.verb == "run" and after.lease_expires_at != before.lease_expires_at:
+            seen["a long commit renewed its own lease"] += 1
+        elif after.waiting_on and after.waiting_on != before.waiting_on:
+            seen[f"a job waited for {_gate(after.waiting_on)}"] += 1
+        elif after.waiting_on == "join" and after.run_at < before.run_at:
+            seen["a job was woken by the last that it waited for"] += 1
 
 
 def _ended(change: Change, lease: LeaseKey) -> bool:

@@ -15,6 +15,7 @@ STATES = (
     "a dead process was recovered at once",
     "a stale write was refused",
     "a run was told that its lease is lost",
+    "a long commit renewed its own lease",
     "a worker got a job again that it still ran",
     "a worker saw that the database was put back",
     "a lease that its worker did not know of was given back",

@@ -20,6 +20,7 @@ from haulwright.engine import ids
 from haulwright.engine.job import Lease, LeaseKey
 from haulwright.stores import migrations
 from haulwright.stores.connection import Connection
+from haulwright.stores.effects import Effects
 from haulwright.stores.sqlite.connection import SqliteConnection, SqliteDatabase, _begun
 from haulwright.stores.store import Store
 from proof.simulation.faults import FaultyDatabase
@@ -31,6 +32,9 @@ from proof.support.workload import QUEUES, SINK
 T = TypeVar("T")
 
 SECOND = 1_000_000
+LONG_COMMIT_SECONDS = 60.0
+LONG_COMMITS_EVERY = 5
+"""In one seed of so many all commits take long."""
 _TABLES = (
     "select name from sqlite_master where type = 'table' and (name = 'sqlite_sequence' or name not like 'sqlite%')"
 )
@@ -48,6 +52,19 @@ class VirtualClock(Clock):
     def now(self) -> Instant:
         """The time, for everybody."""
         return self.time
+
+
+class StopWatch:
+    """How long a commit takes on the monotonic clock: no time at all, or so long that it renews its own lease."""
+
+    def __init__(self, seed: int) -> None:
+        self._step = LONG_COMMIT_SECONDS if seed % LONG_COMMITS_EVERY == 0 else 0.0
+        self._time = 0.0
+
+    def __call__(self) -> float:
+        """The time, which passes with every look at it."""
+        self._time += self._step
+        return self._time
 
 
 class Memory:
@@ -225,16 +242,19 @@ class World:
 def world_of(options: Options, *, on_disk: bool = False) -> Iterator[World]:
     """A world with ids by its seed: in memory, or in a file that each process opens for itself."""
     before, clock = ids._SEQUENCE, VirtualClock()
+    monotonic = Effects._monotonic
     rng = Random(options.seed * 2 + 1)
     folder = Path(tempfile.mkdtemp(prefix="haulwright-proof-")) if on_disk else None
     database = _empty() if folder is None else _prepared(SqliteDatabase(folder / "haulwright.db", clock=clock))
     database.clock = clock
     world = World(options, database, rng, folder and folder / "haulwright.db", clock)
     ids._SEQUENCE = SeededIds(rng)  # type: ignore[assignment, misc]
+    Effects._monotonic = staticmethod(StopWatch(options.seed))
     try:
         yield world
     finally:
         ids._SEQUENCE = before  # type: ignore[misc]
+        Effects._monotonic = staticmethod(monotonic)
         world.close()
         if folder is not None:
             database.close()

@@ -75,6 +75,8 @@ class OpenEffect:
 class Effects:
     """What runs have done, and mean to do."""
 
+    _monotonic = staticmethod(time.monotonic)  # a seam: in the simulation a seed decides how long a commit takes
+
     def __init__(self, database: Database, record: Events, leases: Leases) -> None:
         self._db = database
         self._events = record
@@ -151,11 +153,11 @@ class Effects:
         """
 
         def fenced(connection: Connection) -> T:
-            began = time.monotonic()
+            began = self._monotonic()
             if not self._leases.hold(connection, lease):
                 raise LeaseLost(lease.id, lease.fence, verb)
             value = work(connection)
-            if is_worth_renewal(time.monotonic() - began, lease.lease_us):
+            if is_worth_renewal(self._monotonic() - began, lease.lease_us):
                 self._leases.renew_on(connection, lease)
             return value
 
