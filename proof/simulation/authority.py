@@ -127,7 +127,7 @@ def claims_keep_the_order(change: Change) -> Iterator[str]:
     left = [job for job in change.before.jobs.values() if _is_due(change, job) and change.after.jobs.get(job.id) == job]
     for job in taken:
         for other in left:
-            if (other.tenant, other.queue) == (job.tenant, job.queue) and other.turn < job.turn:
+            if (other.tenant, other.queue) == (job.tenant, job.queue) and other.turn < _turn(change, job):
                 yield f"{job} was claimed before {other}"
 
 
@@ -228,13 +228,15 @@ def _is_given_back_time(old: JobRow, new: JobRow, now: int) -> bool:
 def _is_claim(old: JobRow, new: JobRow, now: int) -> bool:
     """Due, and one fence further: running, or waiting for a gate without a burnt attempt.
 
-    One that waits for a permit may be woken by the same claim, where that gives one back which it cannot use.
+    One that waits for a permit may be woken by the same claim, where that gives one back which it cannot use; then it
+    may have been turned away by that claim before.
     """
     is_woken = (old.waiting_on or "").startswith("concurrency:")
     if old.state != "queued" or (old.run_at > now and not is_woken) or new.fence <= old.fence:
         return False
     if new.state == "running":
-        return new.fence == old.fence + 1 and new.attempts == old.attempts + 1
+        turned_away = new.deferrals - old.deferrals
+        return new.fence == old.fence + turned_away + 1 and new.attempts == old.attempts + 1
     return new.attempts == old.attempts and new.deferrals > old.deferrals and new.waiting_on is not None
 
 
@@ -272,6 +274,11 @@ def _may_take_back(change: Change, old: JobRow) -> bool:
 
 def _is_due(change: Change, job: JobRow) -> bool:
     return job.state == "queued" and job.run_at <= change.now and job.queue not in change.before.paused
+
+
+def _turn(change: Change, job: JobRow) -> tuple[int, int, str]:
+    """When it was the turn of a job that a claim took: now, where the claim itself woke it by a permit it gave back."""
+    return job._replace(run_at=min(job.run_at, change.now)).turn
 
 
 def _claimed(change: Change) -> list[JobRow]:

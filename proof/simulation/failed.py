@@ -4,5 +4,8 @@ from __future__ import annotations
 
 FAILED: dict[int, str] = {
     1956: "a commit settled its job and its reply was lost, which the judge took for somebody else's end",
+    1970: "a claim turned a job away, gave a permit back that it could not use, and took that job after all",
     2449: "a client that was not told asked again for its keyed job, which SQLite refused or made once more",
+    3179: "a job was woken by the last that it waited for, then the clock was set back, and it was taken for forgotten",
+    3402: "a claim woke a job by a permit that it gave back, which put it before one that was due for a while",
 }

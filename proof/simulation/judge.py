@@ -61,6 +61,8 @@ class Judge:
     def __init__(self, world: World) -> None:
         self._world = world
         self.wrong: list[str] = []
+        self._latest = world.clock.time
+        """The latest time that the clock has shown: it may be set back."""
         self.begin()
 
     def begin(self) -> None:
@@ -109,8 +111,9 @@ class Judge:
         self._unwoken &= forgotten
 
     def _forgotten(self, after: Snapshot) -> set[str]:
-        now = self._world.clock.time
-        waiting = {job.id for job in after.jobs.values() if job.waiting_on == "join" and job.run_at > now}
+        """Those who were woken before the clock was set back are due when it has caught up, and not forgotten."""
+        latest = self._latest = max(self._latest, self._world.clock.time)
+        waiting = {job.id for job in after.jobs.values() if job.waiting_on == "join" and job.run_at > latest}
         return waiting and waiting - {parent for child, parent in after.joins if child in after.jobs}
 
     def _note(self, change: Change) -> None:
