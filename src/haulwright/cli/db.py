@@ -12,11 +12,18 @@ import click
 from haulwright.cli.doctor import show_findings
 from haulwright.cli.kit.output import Table
 from haulwright.cli.kit.verbs import NounGroup
-from haulwright.operations.views.health import backup_view, migration_run_view, schema_script_view, schema_view
+from haulwright.operations.views.health import (
+    backup_view,
+    migration_run_view,
+    schema_script_view,
+    schema_view,
+    view_names_view,
+)
 
 if TYPE_CHECKING:
     from haulwright.cli.kit.site import Site
     from haulwright.operations.schema import ChainStatus
+    from haulwright.stores.view_names import ViewName
 
 DIALECTS = ("sqlite", "postgres")
 PROGRESS_SECONDS = 1.0
@@ -43,7 +50,32 @@ def migrate(site: Site, applications: tuple[str, ...], *, sql: bool, dialect: st
     run = schema.migrate(applications)
     lines = [f"applied {migration.schema} {migration.number:04} {migration.name}" for migration in run.applied]
     last = f"The schema is at version {run.version}." if lines else "The schema is current already."
-    site.out.show(migration_run_view(run), *lines, last)
+    left = [
+        f"{row.name} is a {row.kind} that is not ours, and was left alone: read {row.view}" for row in run.left_alone
+    ]
+    site.out.show(migration_run_view(run), *lines, last, *left)
+
+
+@command.command("views")
+@click.argument("names", nargs=-1, metavar="[NAMES]...")
+@click.option("--take", is_flag=True, help="Put our views under these names, or under all that are free.")
+@click.option("--drop", is_flag=True, help="Give these names up, or all that our views have.")
+@click.pass_obj
+def views(site: Site, names: tuple[str, ...], *, take: bool, drop: bool) -> None:
+    """Show the views of applications in the words of their documents, and who has each name.
+
+    A view is always there under its own name, haulwright_v_NAME. The document's name is put beside it where that is
+    free; a table or view of somebody else's is never touched.
+    """
+    if take and drop:
+        raise click.UsageError("--take and --drop are opposites: name one of them.")
+    schema = site.operations(open_database=False).schema
+    if take or drop:
+        rows = schema.take_view_names(names) if take else schema.drop_view_names(names)
+    else:
+        rows = [row for row in schema.view_names() if not names or row.held.name in names]
+    lines = [(row.application, row.held.name, row.held.view, _holder(row.held)) for row in rows]
+    site.out.show(view_names_view(rows), Table(("application", "name", "view", "the name is"), lines))
 
 
 @command.command("status")
@@ -97,6 +129,10 @@ class _Progress:
         if time.monotonic() - self._line_at >= PROGRESS_SECONDS:
             self._line_at = time.monotonic()
             self._site.out.note(f"backup: {100 * done // max(1, total)} %")
+
+
+def _holder(row: ViewName) -> str:
+    return f"a {row.kind} that is not ours" if row.state == "foreign" else row.state
 
 
 def _in_words(chain: ChainStatus) -> str:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from haulwright.discovery import installed_applications
+from haulwright.errors import NotFound, Refused
 from haulwright.operations.access import allowed
-from haulwright.operations.onlooker import Onlooker
+from haulwright.operations.onlooker import Onlooker, current_store
 from haulwright.stores import migrations
 from haulwright.stores.connect import open_database
+from haulwright.stores.view_names import ViewName, declared_names, drop_names, find_names, take_names
+
+if TYPE_CHECKING:
+    from haulwright.stores.connection import Connection, Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +50,16 @@ class MigrationRun:
     version: int
     """Of the engine's schema, as it is now."""
     applied: list[AppliedMigration]
+    left_alone: list[ViewName]
+    """Names of documents that something of somebody else's has, and that were therefore not taken for our views."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApplicationViewName:
+    """A name of an application's document for one of its views, and who has it."""
+
+    application: str
+    held: ViewName
 
 
 class SchemaOperations(Onlooker):
@@ -66,18 +82,60 @@ class SchemaOperations(Onlooker):
         """Apply what is missing of the engine's chain, of those the app needs and of these, each in one transaction."""
         with closing(open_database(self._app.database_url)) as database:
             counts = {package: migrations.migrate(database, package) for package in self._packages(applications)}
+            names = [name for package in counts for name in _declared(package, database)]
+            rows = database.read(lambda connection: find_names(connection, names))
         applied = [
             AppliedMigration(_short(package), migration.number, migration.name)
             for package, count in counts.items()
             if count
             for migration in migrations.chain_of(package, database.dialect)[-count:]
         ]
-        return MigrationRun(len(migrations.chain_of(migrations.ENGINE, database.dialect)), applied)
+        left_alone = [row for row in rows if row.state == "foreign"]
+        return MigrationRun(len(migrations.chain_of(migrations.ENGINE, database.dialect)), applied, left_alone)
 
     @allowed("schema.read")
     def script(self, dialect: str, applications: Sequence[str] = ()) -> str:
         """The whole schema as a script for the database's own shell. Connects to nothing."""
         return "\n".join(migrations.printed(dialect, package) for package in self._packages(applications))
+
+    @allowed("schema.read")
+    def view_names(self) -> list[ApplicationViewName]:
+        """The names that documents have for the views of applications, and who has each. Nothing is changed."""
+        with self._declared_names() as (database, owners):
+            return _by_application(owners, database.read(lambda connection: find_names(connection, owners)))
+
+    @allowed("schema.migrate")
+    def take_view_names(self, names: Sequence[str] = ()) -> list[ApplicationViewName]:
+        """Put our views under these names, or under all that are free. What somebody else has is never touched."""
+        return self._change_names(take_names, names)
+
+    @allowed("schema.migrate")
+    def drop_view_names(self, names: Sequence[str] = ()) -> list[ApplicationViewName]:
+        """Give up these names, or all that our views have; the views themselves stay under their own names."""
+        return self._change_names(drop_names, names)
+
+    def _change_names(
+        self, change: Callable[[Connection, Iterable[str]], list[ViewName]], names: Sequence[str]
+    ) -> list[ApplicationViewName]:
+        with self._declared_names() as (database, owners):
+            for name in names:
+                if name not in owners:
+                    hint = f"There are: {', '.join(owners) or 'none, for no application has tables here'}."
+                    raise NotFound("view name", name, hint=hint)
+
+            def work(connection: Connection) -> list[ViewName]:
+                _require_not_foreign(find_names(connection, names))
+                return change(connection, names or owners)
+
+            return _by_application(owners, migrations.transact_alone(database, work))
+
+    @contextmanager
+    def _declared_names(self) -> Iterator[tuple[Database, dict[str, str]]]:
+        """The database, and the application of each name that the chains in it have a view for."""
+        installed = {spec.package for spec in installed_applications().specs.values()} | set(self._app.tables)
+        with current_store(self._app) as store:
+            chains = [chain for chain in migrations.applied_chains(store.database) if chain in installed]
+            yield store.database, {name: _short(chain) for chain in chains for name in _declared(chain, store.database)}
 
     def _packages(self, applications: Sequence[str]) -> list[str]:
         """The chains in question, the engine's first."""
@@ -87,3 +145,18 @@ class SchemaOperations(Onlooker):
 
 def _short(package: str) -> str:
     return "engine" if package == migrations.ENGINE else installed_applications().name_of(package)
+
+
+def _declared(package: str, database: Database) -> list[str]:
+    return declared_names(migrations.chain_of(package, database.dialect))
+
+
+def _by_application(owners: dict[str, str], rows: list[ViewName]) -> list[ApplicationViewName]:
+    return [ApplicationViewName(owners[row.name], row) for row in rows]
+
+
+def _require_not_foreign(rows: list[ViewName]) -> None:
+    for row in rows:
+        if row.state == "foreign":
+            message = f"The name {row.name} belongs to a {row.kind} that is not ours, and that is left as it is."
+            raise Refused(message, hint=f"Read {row.view} instead, or rename the {row.kind} first.")

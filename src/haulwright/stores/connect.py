@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import logging
+import sqlite3
 import threading
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -15,6 +18,9 @@ from haulwright.stores import migrations
 from haulwright.stores.connection import Database
 from haulwright.stores.sqlite.connection import SqliteDatabase
 from haulwright.stores.sqlite.file_identity import MAGIC, read_header
+from haulwright.stores.view_names import declared_names, find_names
+
+log = logging.getLogger("haulwright.stores")
 
 _SCHEMES = "sqlite:///path/to/file.db or postgresql://user:password@host:5432/name"
 _WAL = 2
@@ -52,8 +58,16 @@ def prepare(database: Database, packages: Sequence[str] = (migrations.ENGINE,), 
             state = migrations.status(database, package, newer=newer_schema)
             if not state.current and database.dialect == "sqlite":
                 migrations.migrate(database, package)
+                _mention_foreign_names(database, package)
             elif not state.current:
                 raise _behind(state)
+
+
+def _mention_foreign_names(database: Database, package: str) -> None:
+    names = declared_names(migrations.chain_of(package, database.dialect))
+    for row in database.read(lambda connection: find_names(connection, names)):
+        if row.state == "foreign":
+            log.warning("%s is a %s that is not ours, and was left alone: read %s", row.name, row.kind, row.view)
 
 
 def _behind(state: migrations.Status) -> SchemaMismatch:
@@ -66,11 +80,23 @@ def _behind(state: migrations.Status) -> SchemaMismatch:
 
 
 def _is_in_use(path: Path) -> bool:
-    """Whether a file may hold a Haulwright database. Looked at as bytes: opening it could already change it."""
+    """Whether a file holds a Haulwright database, or nothing that SQLite can read, which is refused elsewhere.
+
+    Opened as we open our own it would get a write-ahead log: whose file it is, is seen before, without a change to it.
+    """
     if not path.is_file():
         return False
     header = read_header(path)
-    return bool(header) and (not header.startswith(MAGIC) or header[18] == _WAL)
+    if not header or not header.startswith(MAGIC):
+        return bool(header)
+    has_log = Path(f"{path}-wal").exists()
+    # Without a log the file is all there is; with one, whoever reads it makes the index of the log where it is missing.
+    address = f"{path.absolute().as_uri()}?{'mode=ro' if header[18] == _WAL and has_log else 'immutable=1'}"
+    try:
+        with closing(sqlite3.connect(address, uri=True)) as raw:
+            return bool(raw.execute("select 1 from sqlite_schema where name = 'haulwright_migrations'").fetchall())
+    except sqlite3.DatabaseError:
+        return True  # damaged or held: whoever opens it says so
 
 
 def _path_of(url: str) -> Path:

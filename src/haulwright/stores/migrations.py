@@ -8,12 +8,18 @@ finish what they hold (decision 16).
 from __future__ import annotations
 
 import hashlib
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import TypeVar
 
 from haulwright.errors import SchemaMismatch
 from haulwright.stores.connection import Connection, Database
+from haulwright.stores.view_names import declared_names, names_script, take_names
+
+T = TypeVar("T")
 
 ENGINE = "haulwright.stores"
 """The package that holds the engine's own chain."""
@@ -28,6 +34,10 @@ _EXISTS = {
     "sqlite": "select 1 from sqlite_master where name = 'haulwright_migrations'",
     "postgres": "select 1 where to_regclass('haulwright_migrations') is not null",
 }
+_DUPLICATE = "42P07"
+"""What PostgreSQL says of a relation whose name something else has."""
+_DUPLICATE_WORDS = re.compile(r"^(table|view|index|trigger) \S+ already exists|^there is already an? ")
+"""What SQLite says of it."""
 _INSERT = {
     "sqlite": "insert into haulwright_migrations (chain, number, name, digest) values (?, ?, ?, ?)",
     "postgres": "insert into haulwright_migrations (chain, number, name, digest) values (%s, %s, %s, %s)",
@@ -79,7 +89,18 @@ def chain_of(package: str, dialect: str) -> tuple[Migration, ...]:
 def migrate(database: Database, package: str = ENGINE) -> int:
     """Apply what is missing, in one transaction, and return how many files that were."""
     chain = chain_of(package, database.dialect)
-    return database.transact(lambda connection: _apply(connection, package, chain))
+    return transact_alone(database, lambda connection: _apply(connection, package, chain))
+
+
+def transact_alone(database: Database, work: Callable[[Connection], T]) -> T:
+    """Run work on the schema in one transaction, which no other such work goes beside."""
+    return database.transact(lambda connection: work(_locked(connection)))
+
+
+def _locked(connection: Connection) -> Connection:
+    if connection.dialect == "postgres":
+        connection.execute(f"select pg_advisory_xact_lock({_LOCK})")
+    return connection
 
 
 def status(database: Database, package: str = ENGINE, *, newer: bool = False) -> Status:
@@ -93,27 +114,51 @@ def status(database: Database, package: str = ENGINE, *, newer: bool = False) ->
 def printed(dialect: str, package: str = ENGINE) -> str:
     """The whole chain as one script for the database's own shell, with its record keeping."""
     parts = ["begin;", _TABLE + ";"]
-    for migration in chain_of(package, dialect):
+    chain = chain_of(package, dialect)
+    for migration in chain:
         record = f"('{package}', {migration.number}, '{migration.name}', '{migration.digest}')"
         parts += [
             f"-- {migration.number:04} {migration.name}",
             migration.sql.rstrip(),
             f"insert into haulwright_migrations (chain, number, name, digest) values {record};",  # noqa: S608 - our own files
         ]
-    return "\n".join([*parts, "commit;"]) + "\n"
+    return "\n".join([*parts, *names_script(chain, dialect), "commit;"]) + "\n"
 
 
 def _apply(connection: Connection, package: str, chain: tuple[Migration, ...]) -> int:
-    if connection.dialect == "postgres":
-        connection.execute(f"select pg_advisory_xact_lock({_LOCK})")
     connection.execute(_TABLE)
     applied = _applied(connection, package)
     _verify(package, chain, applied)
     for migration in chain[len(applied) :]:
-        connection.script(migration.sql)
+        _run(connection, migration.sql)
         row = (package, migration.number, migration.name, migration.digest)
         connection.execute(_INSERT[connection.dialect], row)
+    if not applied:  # later, a name that is free was given up on purpose
+        take_names(connection, declared_names(chain))
     return len(chain) - len(applied)
+
+
+def _run(connection: Connection, sql: str) -> None:
+    try:
+        connection.script(sql)
+    except Exception as error:
+        text = str(error).partition("\n")[0]
+        if getattr(error, "sqlstate", None) != _DUPLICATE and not _DUPLICATE_WORDS.search(text):
+            raise
+        message = f"The database has something of somebody else's under a name of ours: {text}. Nothing was changed."
+        hint = "Give Haulwright a file of its own, or on PostgreSQL a schema: ?options=-csearch_path%3Dhaulwright"
+        raise SchemaMismatch(message, hint=hint) from error
+
+
+def applied_chains(database: Database) -> list[str]:
+    """The packages whose chains the schema has, at least in part."""
+    return database.read(_chains)
+
+
+def _chains(connection: Connection) -> list[str]:
+    if not connection.execute(_EXISTS[connection.dialect]):
+        return []
+    return [chain for (chain,) in connection.execute("select distinct chain from haulwright_migrations order by 1")]
 
 
 def _applied(connection: Connection, package: str) -> list[tuple[int, str]]:

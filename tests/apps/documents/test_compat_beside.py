@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 import pytest
 
 from haulwright.apps.documents import Item
@@ -57,3 +59,33 @@ def test_an_effect_of_another_tenants_job_is_remembered_as_well(conn, engine):
     doc.release_lease(conn, planned.job_id, owner="worker-1")
 
     assert doc.get_effect_result(conn, key) == {"code": "OK"}
+
+
+THEIRS = ("artifact_jobs", "artifact_ops", "_meta")
+
+
+def test_in_a_manifest_that_has_those_tables_already_all_of_it_works_beside_them(tmp_path):
+    conn = sqlite3.connect(tmp_path / "manifest.sqlite3")
+    for name in THEIRS:
+        conn.execute(f"create table {name} (job_id text, state text)")
+        conn.execute(f"insert into {name} values ('their-job', 'STREAMING')")  # noqa: S608 - names of a test
+    conn.commit()
+
+    doc.apply_migration(conn)
+    job_id = doc.plan_job_if_absent(conn, **WORK)
+    leased = doc.lease_next_job(conn, owner="worker-1", ttl_s=120)
+    doc.advance_state(conn, job_id, "HEAD_DONE", ("LEASED",))
+
+    assert leased["job_id"] == job_id
+    assert doc.get_current_state(conn, job_id) == "HEAD_DONE"
+    assert doc.cleanup_stale_ops(conn) == 0
+    for name in THEIRS:
+        assert conn.execute(f"select * from {name}").fetchall() == [("their-job", "STREAMING")]  # noqa: S608 - as above
+
+
+def test_the_version_of_the_schema_is_what_is_there(conn):
+    before = conn.execute("select schema_version, value from _meta").fetchone()
+    conn.execute("drop table documents_files")
+    after = conn.execute("select schema_version, value from _meta").fetchone()
+
+    assert (tuple(before), tuple(after)) == ((3, "3"), (0, "0"))

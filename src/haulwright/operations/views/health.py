@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, TypedDict
 if TYPE_CHECKING:
     from haulwright.operations.backups import Backup
     from haulwright.operations.findings import Finding
-    from haulwright.operations.schema import ChainStatus, MigrationRun
+    from haulwright.operations.schema import ApplicationViewName, ChainStatus, MigrationRun
     from haulwright.settings import Setting
+    from haulwright.stores.view_names import ViewName
 
 
 class FindingView(TypedDict):
@@ -44,11 +45,36 @@ class MigrationView(TypedDict):
     name: str
 
 
+class NameLeftAlone(TypedDict):
+    """A name that something of somebody else's has, and our view that can be read instead."""
+
+    name: str
+    kind: str | None
+    view: str
+
+
 class MigrationRunView(TypedDict):
-    """What a run of the migrations did."""
+    """What a run of the migrations did, and which names it left to their holders."""
 
     version: int
     applied: list[MigrationView]
+    left_alone: list[NameLeftAlone]
+
+
+class ViewNameView(TypedDict):
+    """A name of a document for a view of ours: `taken` for it, `free`, or `foreign`."""
+
+    application: str
+    name: str
+    view: str
+    state: str
+    kind: str | None
+
+
+class ViewNamesView(TypedDict):
+    """Every such name."""
+
+    views: list[ViewNameView]
 
 
 class SchemaScriptView(TypedDict):
@@ -113,7 +139,27 @@ def migration_run_view(run: MigrationRun) -> MigrationRunView:
     applied: list[MigrationView] = [
         {"schema": migration.schema, "number": migration.number, "name": migration.name} for migration in run.applied
     ]
-    return {"version": run.version, "applied": applied}
+    return {"version": run.version, "applied": applied, "left_alone": [_left_alone(row) for row in run.left_alone]}
+
+
+def _left_alone(row: ViewName) -> NameLeftAlone:
+    return {"name": row.name, "kind": row.kind, "view": row.view}
+
+
+def view_names_view(rows: Sequence[ApplicationViewName]) -> ViewNamesView:
+    """Every name of a document, and who has it."""
+    return {
+        "views": [
+            {
+                "application": row.application,
+                "name": row.held.name,
+                "view": row.held.view,
+                "state": row.held.state,
+                "kind": row.held.kind,
+            }
+            for row in rows
+        ]
+    }
 
 
 def schema_script_view(dialect: str, sql: str) -> SchemaScriptView:

@@ -168,9 +168,9 @@ create table brands_evidence (
     check (platform <> 'web' or coalesce(canonical_url, '') <> ''),
     foreign key (tenant, brand_id, connection_id) references brands_connections (tenant, brand_id, id)
 );
-create unique index uniq_nei_external_id
+create unique index brands_evidence_external_id
     on brands_evidence (tenant, brand_id, platform, content_type, external_id) where platform <> 'web';
-create unique index uniq_nei_web_canonical_url
+create unique index brands_evidence_web_canonical_url
     on brands_evidence (tenant, brand_id, platform, content_type, canonical_url) where platform = 'web';
 create index brands_evidence_newest on brands_evidence (tenant, brand_id, connection_id, published_at);
 
@@ -209,7 +209,7 @@ from brands_compile_runs c
 left join haulwright_keys k on k.tenant = c.tenant and k.kind = 'job_key' and k.task = '' and k.key = c.job_key;
 
 -- The jobs of compiles as their document names them.
-create view brandbrain_job as
+create view haulwright_v_brandbrain_job as
 select j.tenant, j.id, c.brand_id, c.id as compile_run_id, 'compile' as job_type,
        case when j.state = 'running' or j.waiting_on = 'join' then 'running' else 'pending' end as status,
        j.attempts, j.max_attempts, j.error_message as last_error,

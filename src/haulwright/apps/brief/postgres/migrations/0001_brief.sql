@@ -113,26 +113,26 @@ create trigger brief_briefs_are_final before update or delete on brief_briefs
     for each row execute function brief_refuse();
 
 -- The words of the document, so that its queries run.
-create view raw_articles as
+create view haulwright_v_raw_articles as
 select a.tenant as tenant_id, a.id, a.feed_id, f.name as feed, a.url, a.link, a.guid, a.title, a.text, a.author,
        to_timestamp(a.published_at / 1e6) as published_at, to_timestamp(a.seen_at / 1e6) as created_at,
        to_timestamp(a.updated_at / 1e6) as updated_at, a.content_hash, a.edits
 from brief_articles a
 left join brief_feeds f on f.tenant = a.tenant and f.id = a.feed_id;
 
-create view cluster_articles as
+create view haulwright_v_cluster_articles as
 select tenant as tenant_id, version, cluster_id, article_id as raw_article_id, similarity, duplicate_of,
        to_timestamp(placed_at / 1e6) as created_at
 from brief_links;
 
-create view event_clusters as
+create view haulwright_v_event_clusters as
 select tenant as tenant_id, version, cluster_id as id, count(*) as article_count,
        to_timestamp(min(at) / 1e6) as first_article_at, to_timestamp(max(at) / 1e6) as last_article_at
 from brief_links
 group by tenant, version, cluster_id;
 
 -- One row for each slot whose job has begun. Between two attempts it tells of the last one.
-create view job_runs as
+create view haulwright_v_job_runs as
 select run.id, run.job_name, to_timestamp(run.scheduled_for / 1e6) as scheduled_for,
        to_timestamp(run.started_at / 1e6) as started_at, to_timestamp(run.finished_at / 1e6) as finished_at,
        case when run.state = 'running' then 'running'

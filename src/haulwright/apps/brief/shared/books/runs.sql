@@ -7,6 +7,6 @@ order by opened_at desc limit 1;
 
 -- name: list
 -- The newest runs, of one job or of all.
-select id, job_name, scheduled_for, started_at, finished_at, status, worker_instance, error_message from job_runs
+select id, job_name, scheduled_for, started_at, finished_at, status, worker_instance, error_message from haulwright_v_job_runs
 where cast(:job_name as text) is null or job_name = :job_name
 order by scheduled_for desc, job_name limit :limit;

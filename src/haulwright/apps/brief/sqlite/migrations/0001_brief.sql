@@ -114,7 +114,7 @@ begin
 end;
 
 -- The words of the document, so that its queries run.
-create view raw_articles as
+create view haulwright_v_raw_articles as
 select a.tenant as tenant_id, a.id, a.feed_id, f.name as feed, a.url, a.link, a.guid, a.title, a.text, a.author,
        datetime(a.published_at / 1000000, 'unixepoch') as published_at,
        datetime(a.seen_at / 1000000, 'unixepoch') as created_at,
@@ -122,12 +122,12 @@ select a.tenant as tenant_id, a.id, a.feed_id, f.name as feed, a.url, a.link, a.
 from brief_articles a
 left join brief_feeds f on f.tenant = a.tenant and f.id = a.feed_id;
 
-create view cluster_articles as
+create view haulwright_v_cluster_articles as
 select tenant as tenant_id, version, cluster_id, article_id as raw_article_id, similarity, duplicate_of,
        datetime(placed_at / 1000000, 'unixepoch') as created_at
 from brief_links;
 
-create view event_clusters as
+create view haulwright_v_event_clusters as
 select tenant as tenant_id, version, cluster_id as id, count(*) as article_count,
        datetime(min(at) / 1000000, 'unixepoch') as first_article_at,
        datetime(max(at) / 1000000, 'unixepoch') as last_article_at
@@ -135,7 +135,7 @@ from brief_links
 group by tenant, version, cluster_id;
 
 -- One row for each slot whose job has begun. Between two attempts it tells of the last one.
-create view job_runs as
+create view haulwright_v_job_runs as
 select run.id, run.job_name, datetime(run.scheduled_for / 1000000, 'unixepoch') as scheduled_for,
        datetime(run.started_at / 1000000, 'unixepoch') as started_at,
        datetime(run.finished_at / 1000000, 'unixepoch') as finished_at,

@@ -28,7 +28,7 @@ where a.outcome is null and (
 -- In the words of the document, the newest first.
 select job_id, work_id, artifact_id, canonical_url, state, lease_owner, attempts, error_code, error_message,
        idempotency_key, sha256, duplicate_of, to_char(updated_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS')
-from artifact_jobs
+from haulwright_v_artifact_jobs
 where tenant = :tenant and (:state::text is null or state = :state)
 order by job_id desc limit :limit;
 
@@ -36,19 +36,19 @@ order by job_id desc limit :limit;
 -- By the job, by the key, or by the address.
 select job_id, work_id, artifact_id, canonical_url, state, lease_owner, attempts, error_code, error_message,
        idempotency_key, sha256, duplicate_of, to_char(updated_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS')
-from artifact_jobs
+from haulwright_v_artifact_jobs
 where tenant = :tenant and (job_id::text = :name or idempotency_key = :name or idempotency_key in (
         select key from documents_artifacts where tenant = :tenant and canonical_url = :name))
 order by job_id desc limit 1;
 
 -- name: under_way
 -- Those of some artefacts that have not ended yet.
-select idempotency_key, job_id, state from artifact_jobs
+select idempotency_key, job_id, state from haulwright_v_artifact_jobs
 where tenant = :tenant and idempotency_key = any(:keys::text[])
   and state not in ('INDEXED', 'DEDUPED', 'SKIPPED_DUPLICATE', 'FAILED');
 
 -- name: endings
 -- How some artefacts stand, counted.
-select state, count(*) from artifact_jobs
+select state, count(*) from haulwright_v_artifact_jobs
 where tenant = :tenant and idempotency_key = any(:keys::text[])
 group by state order by state;

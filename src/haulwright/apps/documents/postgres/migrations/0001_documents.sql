@@ -51,7 +51,7 @@ create index documents_files_unread on documents_files (tenant, sha256) where in
 create index documents_files_words on documents_files using gin (words);
 
 -- The jobs of documents in the words of the document, so that its queries run.
-create view artifact_jobs as
+create view haulwright_v_artifact_jobs as
 select k.job_id, a.work_id, a.artifact_id, a.shown_url as canonical_url,
        case when a.outcome is not null then a.outcome
             when h.state in ('dead', 'cancelled') then 'FAILED'
@@ -75,7 +75,7 @@ left join haulwright_stages s on s.tenant = a.tenant and s.job_key = coalesce(j.
     select max(generation) from haulwright_stages
     where tenant = a.tenant and job_key = coalesce(j.job_key, h.job_key));
 
-create view artifact_ops as
+create view haulwright_v_artifact_ops as
 select e.key as op_key, e.job_id, split_part(replace(e.name, 'commit:', ''), ':', 1) as op_type,
        case when e.state = 'intent' and h.id is not null then 'abandoned' else e.state end as state, e.tries,
        to_timestamp(e.started_at / 1e6) as started_at, to_timestamp(e.settled_at / 1e6) as finished_at,
@@ -85,4 +85,13 @@ left join haulwright_jobs j on j.id = e.job_id
 left join haulwright_history h on h.id = e.job_id
 where coalesce(j.task, h.task) = 'documents.fetch';
 
-create view _meta as select 'schema_version' as key, '3' as value, 3 as schema_version;
+-- The version of the document whose words these are, where all that they stand on is there; else 0.
+create view haulwright_v__meta as
+select 'schema_version' as key, schema_version::text as value, schema_version
+from (
+    select case when count(*) = 8 then 3 else 0 end as schema_version
+    from pg_class
+    where relnamespace = (select relnamespace from pg_class where oid = 'haulwright_migrations'::regclass)
+        and relkind = 'r' and relname in (
+            'documents_artifacts', 'documents_files', 'haulwright_jobs', 'haulwright_history', 'haulwright_keys',
+            'haulwright_effects', 'haulwright_stages', 'haulwright_workers')) as present;

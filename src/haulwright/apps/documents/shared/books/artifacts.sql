@@ -22,7 +22,7 @@ update documents_artifacts set outcome = :outcome, duplicate_of = :duplicate_of,
 where tenant = :tenant and key = :key and sha256 = :sha256 and outcome in ('INDEXED', 'DEDUPED');
 
 -- name: states
-select state, count(*) from artifact_jobs where tenant = :tenant group by state order by state;
+select state, count(*) from haulwright_v_artifact_jobs where tenant = :tenant group by state order by state;
 
 -- name: tenants
 select distinct tenant from documents_artifacts order by tenant limit :limit;

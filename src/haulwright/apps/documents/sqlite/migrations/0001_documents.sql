@@ -53,7 +53,7 @@ create virtual table documents_words using fts5 (
     words, content = '', tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* Co Cn'");
 
 -- The jobs of documents in the words of the document, so that its queries run.
-create view artifact_jobs as
+create view haulwright_v_artifact_jobs as
 select k.job_id, a.work_id, a.artifact_id, a.shown_url as canonical_url,
        case when a.outcome is not null then a.outcome
             when h.state in ('dead', 'cancelled') then 'FAILED'
@@ -77,7 +77,7 @@ left join haulwright_stages s on s.tenant = a.tenant and s.job_key = coalesce(j.
     select max(generation) from haulwright_stages
     where tenant = a.tenant and job_key = coalesce(j.job_key, h.job_key));
 
-create view artifact_ops as
+create view haulwright_v_artifact_ops as
 select e.key as op_key, e.job_id,
        substr(replace(e.name, 'commit:', ''), 1, instr(replace(e.name, 'commit:', '') || ':', ':') - 1) as op_type,
        case when e.state = 'intent' and h.id is not null then 'abandoned' else e.state end as state, e.tries,
@@ -89,4 +89,12 @@ left join haulwright_jobs j on j.id = e.job_id
 left join haulwright_history h on h.id = e.job_id
 where coalesce(j.task, h.task) = 'documents.fetch';
 
-create view _meta as select 'schema_version' as key, '3' as value, 3 as schema_version;
+-- The version of the document whose words these are, where all that they stand on is there; else 0.
+create view haulwright_v__meta as
+select 'schema_version' as key, cast(schema_version as text) as value, schema_version
+from (
+    select case when count(*) = 9 then 3 else 0 end as schema_version
+    from sqlite_master
+    where type in ('table', 'view') and name in (
+        'documents_artifacts', 'documents_files', 'documents_words', 'haulwright_jobs', 'haulwright_history',
+        'haulwright_keys', 'haulwright_effects', 'haulwright_stages', 'haulwright_workers'));

@@ -108,7 +108,7 @@ from (
 where place = 1;
 
 -- The words of the document, so that its queries run.
-create view scrape_jobs as
+create view haulwright_v_scrape_jobs as
 select j.id, j.tenant, j.args::json ->> 'intake_id' as intake_id, j.args::json ->> 'source_id' as source_id,
        (j.args::json -> 'query_params')::jsonb as query_params,
        case when j.state = 'running' then 'running'
@@ -138,7 +138,7 @@ select j.id, j.tenant, j.args::json ->> 'intake_id', j.args::json ->> 'source_id
 from haulwright_history j
 where j.task = 'prices.collect';
 
-create view sources as
+create view haulwright_v_sources as
 select p.source_id as id, p.tenant, p.name, p.enabled and coalesce(s.enabled, true) as enabled,
        case when s.interval_us > 0 then round(60000000.0 / s.interval_us, 3)::double precision
            end as rate_limit_per_minute,
@@ -150,17 +150,17 @@ select p.source_id as id, p.tenant, p.name, p.enabled and coalesce(s.enabled, tr
 from prices_sources p
 left join haulwright_sources s on s.key = p.source_id;
 
-create view price_points as
+create view haulwright_v_price_points as
 select tenant, intake_id, source_id, dedupe_key, external_id, url, title, minor as price_cents, currency, price_type,
        day as date_bucket, match_strength, to_timestamp(first_seen_at / 1e6) as created_at,
        to_timestamp(observed_at / 1e6) as observed_at
 from prices_points;
 
-create view coin_intakes as
+create view haulwright_v_coin_intakes as
 select intake_id as id, tenant, year, mintmark, denomination, series, title, to_timestamp(created_at / 1e6) as created_at
 from prices_intakes;
 
-create view valuations as
+create view haulwright_v_valuations as
 select intake_id, tenant, version, currency, basis, centre as value_cents, low as low_cents, high as high_cents, count,
        confidence, to_timestamp(valued_at / 1e6) as updated_at
 from prices_valuations;

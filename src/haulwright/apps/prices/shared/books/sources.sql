@@ -17,5 +17,5 @@ order by tenant, name limit :limit;
 -- name: health
 -- The sources of a tenant as the document's view has them.
 select id, tenant, name, enabled, rate_limit_per_minute, failure_streak, last_success_at, last_failure_at, paused_until
-from sources where cast(:tenant as text) is null or tenant = :tenant
+from haulwright_v_sources where cast(:tenant as text) is null or tenant = :tenant
 order by tenant, name limit :limit;

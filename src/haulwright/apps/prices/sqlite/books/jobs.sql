@@ -4,6 +4,6 @@
 -- The newest jobs of a tenant, of one intake or of all.
 select id, intake_id, source_id, status, attempts, retry_count, locked_by, error_message, error_code, created_at,
        completed_at, result
-from scrape_jobs
+from haulwright_v_scrape_jobs
 where tenant = :tenant and (:intake_id is null or intake_id = :intake_id) and (:id is null or id = :id)
 order by id desc limit :limit;

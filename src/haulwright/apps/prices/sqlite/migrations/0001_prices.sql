@@ -108,7 +108,7 @@ from (
 where place = 1;
 
 -- The words of the document, so that its queries run.
-create view scrape_jobs as
+create view haulwright_v_scrape_jobs as
 select j.id, j.tenant, j.args ->> '$.intake_id' as intake_id, j.args ->> '$.source_id' as source_id,
        j.args -> '$.query_params' as query_params,
        case when j.state = 'running' then 'running'
@@ -138,7 +138,7 @@ select j.id, j.tenant, j.args ->> '$.intake_id', j.args ->> '$.source_id', j.arg
 from haulwright_history j
 where j.task = 'prices.collect';
 
-create view sources as
+create view haulwright_v_sources as
 select p.source_id as id, p.tenant, p.name, p.enabled and coalesce(s.enabled, 1) as enabled,
        case when s.interval_us > 0 then round(60000000.0 / s.interval_us, 3) end as rate_limit_per_minute,
        coalesce(s.failure_streak, 0) as failure_streak,
@@ -150,18 +150,18 @@ select p.source_id as id, p.tenant, p.name, p.enabled and coalesce(s.enabled, 1)
 from prices_sources p
 left join haulwright_sources s on s.key = p.source_id;
 
-create view price_points as
+create view haulwright_v_price_points as
 select tenant, intake_id, source_id, dedupe_key, external_id, url, title, minor as price_cents, currency, price_type,
        day as date_bucket, match_strength, datetime(first_seen_at / 1000000, 'unixepoch') as created_at,
        datetime(observed_at / 1000000, 'unixepoch') as observed_at
 from prices_points;
 
-create view coin_intakes as
+create view haulwright_v_coin_intakes as
 select intake_id as id, tenant, year, mintmark, denomination, series, title,
        datetime(created_at / 1000000, 'unixepoch') as created_at
 from prices_intakes;
 
-create view valuations as
+create view haulwright_v_valuations as
 select intake_id, tenant, version, currency, basis, centre as value_cents, low as low_cents, high as high_cents, count,
        confidence, datetime(valued_at / 1000000, 'unixepoch') as updated_at
 from prices_valuations;

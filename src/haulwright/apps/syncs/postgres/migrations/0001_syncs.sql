@@ -54,7 +54,7 @@ create index syncs_runs_settled on syncs_runs (settled_at) where settled_at is n
 create index syncs_runs_job on syncs_runs (tenant, job_id, round);
 
 -- The jobs of syncs in the words of the document, so that its queries run.
-create view ingestion_jobs as
+create view haulwright_v_ingestion_jobs as
 select j.id as job_id, j.tenant as tenant_id, j.args::json ->> 'connector_id' as connector_id,
        j.args::json ->> 'external_account_id' as external_account_id,
        case when j.state = 'running' or (r.run_id is not null and r.settled_at is null) then 'running'
@@ -85,7 +85,7 @@ where j.task = 'syncs.sync';
 -- Syncs that have been running for more than two hours, the oldest first.
 create view syncs_stuck as
 select job_id, tenant_id, connector_id, run_id, started_at
-from ingestion_jobs
+from haulwright_v_ingestion_jobs
 where status = 'running' and started_at < now() - interval '2 hours'
 order by started_at;
 
@@ -104,18 +104,18 @@ select tenant_id, connector_id, count(*) filter (where status = 'success') as su
        round((avg(duration_seconds) filter (where status = 'success'))::numeric, 3)::double precision
            as mean_duration_seconds,
        coalesce(sum(records_synced) filter (where status = 'success'), 0)::bigint as records_synced
-from ingestion_jobs
+from haulwright_v_ingestion_jobs
 group by tenant_id, connector_id;
 
 -- How often syncs failed and were tried again, by what went wrong; the rate is for each sync that there was.
 create view syncs_retries as
 select e.data::json ->> 'error_code' as error_code, count(*) as retries, count(distinct e.job_id) as jobs,
-       round(1.0 * count(*) / (select count(*) from ingestion_jobs), 4)::double precision as rate
+       round(1.0 * count(*) / (select count(*) from haulwright_v_ingestion_jobs), 4)::double precision as rate
 from haulwright_events e
-where e.name = 'job.failed' and e.job_id in (select job_id from ingestion_jobs)
+where e.name = 'job.failed' and e.job_id in (select job_id from haulwright_v_ingestion_jobs)
 group by e.data::json ->> 'error_code';
 
 create view syncs_queued_per_minute as
 select to_char(created_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') as minute, count(*) as queued
-from ingestion_jobs
+from haulwright_v_ingestion_jobs
 group by to_char(created_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI');

@@ -21,6 +21,6 @@ select job_id, tenant_id, connector_id, run_id, started_at from syncs_stuck
 where cast(:tenant as text) is null or tenant_id = :tenant limit :limit;
 
 -- name: states
-select status, count(*) from ingestion_jobs
+select status, count(*) from haulwright_v_ingestion_jobs
 where cast(:tenant as text) is null or tenant_id = :tenant
 group by status order by status;

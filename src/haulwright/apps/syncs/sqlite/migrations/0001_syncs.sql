@@ -54,7 +54,7 @@ create index syncs_runs_settled on syncs_runs (settled_at) where settled_at is n
 create index syncs_runs_job on syncs_runs (tenant, job_id, round);
 
 -- The jobs of syncs in the words of the document, so that its queries run.
-create view ingestion_jobs as
+create view haulwright_v_ingestion_jobs as
 select j.id as job_id, j.tenant as tenant_id, j.args ->> '$.connector_id' as connector_id,
        j.args ->> '$.external_account_id' as external_account_id,
        case when j.state = 'running' or (r.run_id is not null and r.settled_at is null) then 'running'
@@ -85,7 +85,7 @@ where j.task = 'syncs.sync';
 -- Syncs that have been running for more than two hours, the oldest first.
 create view syncs_stuck as
 select job_id, tenant_id, connector_id, run_id, started_at
-from ingestion_jobs
+from haulwright_v_ingestion_jobs
 where status = 'running' and started_at < datetime('now', '-2 hours')
 order by started_at;
 
@@ -102,18 +102,18 @@ select tenant_id, connector_id, sum(status = 'success') as succeeded, sum(status
        round(1.0 * sum(status = 'success') / nullif(sum(status in ('success', 'dead_letter')), 0), 4) as success_rate,
        round(avg(case when status = 'success' then duration_seconds end), 3) as mean_duration_seconds,
        coalesce(sum(case when status = 'success' then records_synced end), 0) as records_synced
-from ingestion_jobs
+from haulwright_v_ingestion_jobs
 group by tenant_id, connector_id;
 
 -- How often syncs failed and were tried again, by what went wrong; the rate is for each sync that there was.
 create view syncs_retries as
 select e.data ->> '$.error_code' as error_code, count(*) as retries, count(distinct e.job_id) as jobs,
-       round(1.0 * count(*) / (select count(*) from ingestion_jobs), 4) as rate
+       round(1.0 * count(*) / (select count(*) from haulwright_v_ingestion_jobs), 4) as rate
 from haulwright_events e
-where e.name = 'job.failed' and e.job_id in (select job_id from ingestion_jobs)
+where e.name = 'job.failed' and e.job_id in (select job_id from haulwright_v_ingestion_jobs)
 group by e.data ->> '$.error_code';
 
 create view syncs_queued_per_minute as
 select substr(created_at, 1, 16) as minute, count(*) as queued
-from ingestion_jobs
+from haulwright_v_ingestion_jobs
 group by substr(created_at, 1, 16);

@@ -9,14 +9,14 @@ where id = :id and fence = :fence and worker_id = :worker_id and state = 'runnin
 -- The document that a job brings; its address whole, for whoever is to go there.
 select v.job_id, v.work_id, v.artifact_id, a.canonical_url, v.state, v.idempotency_key, v.attempts, v.lease_owner,
        v.lease_until
-from documents_artifacts a join artifact_jobs v on v.tenant = a.tenant and v.idempotency_key = a.key
+from documents_artifacts a join haulwright_v_artifact_jobs v on v.tenant = a.tenant and v.idempotency_key = a.key
 where a.tenant = :tenant and a.key = :key and v.job_id = :job_id;
 
 -- name: state
-select state from artifact_jobs where job_id = :job_id;
+select state from haulwright_v_artifact_jobs where job_id = :job_id;
 
 -- name: end
 update documents_artifacts set outcome = :outcome where tenant = :tenant and key = :key;
 
 -- name: abandoned
-select op_key from artifact_ops where state = 'abandoned' and started_at < datetime(:before, 'unixepoch');
+select op_key from haulwright_v_artifact_ops where state = 'abandoned' and started_at < datetime(:before, 'unixepoch');
