@@ -62,11 +62,14 @@ def canonical_url(url: str, *, keep: Collection[str] = (), drop: Collection[str]
 
 
 def absolute_url(link: str, base: str | None) -> str | None:
-    """Return where a link of a page leads, None unless that is an http address."""
+    """Return where a link of a page leads, None unless that is an http address. Without a word it leads nowhere."""
     if _PLAIN.fullmatch(link):
         return link
+    words = _WHITE.sub("", link) if "\n" in link or "\t" in link else link.strip()
+    if not words:
+        return None  # joined, it would be the address of the page itself
     try:
-        absolute = urljoin(base or "", _WHITE.sub("", link) if "\n" in link or "\t" in link else link.strip())
+        absolute = urljoin(base or "", words)
         parts = urlsplit(absolute)
     except ValueError:
         return None
