@@ -85,9 +85,9 @@ def test_what_had_to_be_assumed_is_said(written, moment, note):
 @pytest.mark.parametrize(
     "written",
     ["31 Feb 2026 09:00 GMT", "14 Nov 2026 25:00 GMT", "14 Nov 2026 09:61 GMT", "14 Xyz 2026 09:00 GMT", "2026-13-01",
-     "14 Nov 2026 24:01 GMT", "14 Nov 2026 09:00 +9900", "yesterday", "11/12/2026", "2026111409", "1995010112", "x" * 1_000,
+     "14 Nov 2026 24:01 GMT", "14 Nov 2026 09:00 +9900", "yesterday", "11/12/2026", "2026111409", "x" * 1_000,
      "14 Jui 2026 09:00 GMT", "14 Nov 2026 0:30 pm GMT", "14 Nov 2026 15:00 am GMT", "14 Nov 2026 09:00 +0160",
-     "03/04/05"],
+     "03/04/05", "1995010112"],
 )  # fmt: skip
 def test_a_date_that_cannot_be_is_none_with_a_short_reason(written):
     moment, why = read_date(written, now=NOW)
