@@ -84,9 +84,48 @@ def test_hostile_markup_in_an_entry_takes_no_long_time(hostile):
         "&<managingEditor >{}</managingEditor>",
     ],
 )
-def test_an_author_as_long_as_a_book_is_refused_before_anybody_looks_for_a_mail_address_in_it(hostile):
-    with pytest.raises(Permanent, match="an author of more than 500 characters"):
-        parse_feed(rss(f"<item><guid>1</guid>{hostile.format('2026-' * 20_000)}</item>").encode())
+def test_an_author_as_long_as_a_book_is_cut_before_anybody_looks_for_a_mail_address_in_it(hostile):
+    namespaces = "<rss version='2.0' xmlns:dc='http://purl.org/dc/elements/1.1/'><channel>"
+    item = f"<item><guid>1</guid>{hostile.format('2026-' * 200_000)}<title>One</title></item>"
+
+    feed = parse_feed(f"{namespaces}{item}</channel></rss>".encode())
+
+    assert titles(feed) == ["One"]
+    assert len(feed.entries[0].author or "") <= 500
+    assert "an author has more than 500 characters and was cut" in feed.warnings
+
+
+def test_of_a_paper_with_hundreds_of_authors_the_feed_is_read_and_the_first_of_them_are_named():
+    names = ", ".join(f"Author Number {number}" for number in range(300))
+    item = f"<item><guid>1</guid><dc:creator>{names}</dc:creator></item><item><guid>2</guid></item>"
+
+    feed = parse_feed(
+        f"<rss version='2.0' xmlns:dc='http://purl.org/dc/elements/1.1/'><channel>{item}</channel></rss>".encode()
+    )
+
+    assert len(feed.entries) == 2
+    assert feed.entries[0].author.startswith("Author Number 0, Author Number 1, ")
+
+
+@pytest.mark.parametrize("nobody", ["<dc:creator/>", "<dc:creator />", "<dc:creator></dc:creator>"])
+@pytest.mark.parametrize("fault", ["", "&"])
+def test_an_entry_without_an_author_says_nothing_about_the_length_of_the_next_one(nobody, fault):
+    first = f"<item><title>One</title>{nobody}<description>{fault}{'word ' * 120}</description></item>"
+    second = "<item><title>Two</title><dc:creator>Jo</dc:creator></item>"
+
+    feed = parse_feed(
+        f"<rss version='2.0' xmlns:dc='http://purl.org/dc/elements/1.1/'><channel>{first}{second}</channel></rss>".encode()
+    )
+
+    assert [(entry.title, entry.author) for entry in feed.entries] == [("One", None), ("Two", "Jo")]
+
+
+def test_an_article_about_authors_in_markup_is_no_author():
+    about = f"<![CDATA[Write <author> first. {'word ' * 120}]]>"
+
+    feed = parse_feed(rss(f"<item><guid>1</guid><description>{about}</description><author>Jo</author></item>").encode())
+
+    assert feed.entries[0].author == "Jo"
 
 
 @pytest.mark.parametrize("hostile", ["\n", "<!-- ", "<?x ", "<!DOCTYPE ", "<!--a-->", " <!DOCTYPE a>\n"])

@@ -35,6 +35,25 @@ NINE = datetime(2026, 11, 14, 9, tzinfo=UTC)
         "Nov 14, 2026 9:00 AM UTC",
         "Sat Nov 14 09:00:00 UTC 2026",
         "Sat Nov 14 01:00:00 PST 2026",
+        "Sat Nov 14 09:00:00 +0000 2026",
+        "2026/11/14 09:00:00 Z",
+        "2026.11.14 09:00 UTC",
+        "14th Nov 2026 09:00 GMT",
+        "November 14th, 2026 at 9:00 a.m. UTC",
+        "Saturday, November 14, 2026 - 9:00am UTC",
+        "Sat, 14 Nov 2026 01:00:00 America/Los_Angeles",
+        "2026-11-14 06:00 America/Argentina/Buenos_Aires",
+        "2026-11-14T10:00:00[Europe/Berlin]",
+        "2026-11-14T10:00:00+01:00[Europe/Berlin]",
+        "2026-11-14 10:00:00+01",
+        "Sat, 14 Nov 2026 11:00:00 GMT+2",
+        "Samstag, 14. November 2026 - 10:00 Uhr MEZ",
+        "Sa, 14 Nov 2026 09:00:00 +0000",
+        "samedi 14 novembre 2026 à 10h00 CET",
+        "20261114090000Z",
+        "1794646800",
+        "1794646800.0",
+        "1794646800000",
     ],
 )
 def test_one_moment_is_read_in_all_its_spellings(written):
@@ -46,6 +65,15 @@ def test_one_moment_is_read_in_all_its_spellings(written):
     [
         ("Sat, 14 Nov 2026 09:00:00", NINE, "has no zone and was taken as UTC"),
         ("2026-11-14 09:00", NINE, "has no zone and was taken as UTC"),
+        ("2026/11/14 9:00", NINE, "has no zone and was taken as UTC"),
+        ("Sat, 14 Nov 2026 09:00:00 AMT", NINE, "has the unknown zone AMT and was taken as UTC"),
+        ("Sat, 14 Nov 2026 09:00 PMT", NINE, "has the unknown zone PMT and was taken as UTC"),
+        ("2026-11-14 09:00 Mars/Olympus", NINE, "has the unknown zone Mars/Olympus and was taken as UTC"),
+        (
+            "2026-10-25 02:30 Europe/Berlin",
+            datetime(2026, 10, 25, 0, 30, tzinfo=UTC),
+            "names an hour that the clocks repeat and was taken as the first",
+        ),
         ("Sat, 14 Nov 2026 09:00:00 IST", NINE, "has the unknown zone IST and was taken as UTC"),
         ("Fri, 15 Jan 2038 09:00:00 GMT", datetime(2038, 1, 15, 9, tzinfo=UTC), "is in the future"),
     ],
@@ -57,7 +85,9 @@ def test_what_had_to_be_assumed_is_said(written, moment, note):
 @pytest.mark.parametrize(
     "written",
     ["31 Feb 2026 09:00 GMT", "14 Nov 2026 25:00 GMT", "14 Nov 2026 09:61 GMT", "14 Xyz 2026 09:00 GMT", "2026-13-01",
-     "14 Nov 2026 24:01 GMT", "14 Nov 2026 09:00 +9900", "yesterday", "11/12/2026", "1763110800", "x" * 1_000],
+     "14 Nov 2026 24:01 GMT", "14 Nov 2026 09:00 +9900", "yesterday", "11/12/2026", "2026111409", "x" * 1_000,
+     "14 Jui 2026 09:00 GMT", "14 Nov 2026 0:30 pm GMT", "14 Nov 2026 15:00 am GMT", "14 Nov 2026 09:00 +0160",
+     "03/04/05", "1995010112"],
 )  # fmt: skip
 def test_a_date_that_cannot_be_is_none_with_a_short_reason(written):
     moment, why = read_date(written, now=NOW)
@@ -65,6 +95,22 @@ def test_a_date_that_cannot_be_is_none_with_a_short_reason(written):
     assert moment is None
     assert why.startswith("the date ")
     assert len(why) < 120
+
+
+@pytest.mark.parametrize(
+    ("written", "month"),
+    [("1er févr. 2026", 2), ("1 août 2026", 8), ("1 décembre 2026", 12), ("1 juin 2026", 6), ("1 juil. 2026", 7),
+     ("mardi 1 avr. 2026", 4), ("1. März 2026", 3), ("1. Mrz 2026", 3), ("1. Jänner 2026", 1), ("1. Mai 2026", 5),
+     ("Mi., 1. Okt. 2026", 10), ("1. Dez 2026", 12), ("1 Sept. 2026", 9), ("May 1, 2026", 5), ("Mar 1, 2026", 3)],
+)  # fmt: skip
+def test_months_are_read_in_english_german_and_french(written, month):
+    assert read_date(written, now=NOW)[0] == datetime(2026, month, 1, tzinfo=UTC)
+
+
+def test_noon_in_a_zone_whose_name_begins_with_am_is_not_midnight():
+    written = "Fri, 31 Mar 2023 12:19:00 America/Los_Angeles"
+
+    assert read_date(written, now=NOW) == (datetime(2023, 3, 31, 19, 19, tzinfo=UTC), None)
 
 
 @pytest.mark.parametrize("empty", ["0001-01-01T00:00:00Z", "Thu, 01 Jan 1970 00:00:00 GMT"])

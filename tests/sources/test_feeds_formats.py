@@ -105,3 +105,82 @@ def test_relative_links_start_from_the_site_when_the_address_of_the_feed_is_not_
     )
 
     assert parse_feed(body).entries[0].url == ("https://news.example/x" if home != "/" else None)
+
+
+IMAGE = "<image><title>Wrong</title><link>https://w.example/</link><description>wrong</description></image>"
+RIGHT = "<title>Right</title><link>https://news.example/1</link><description>right</description>"
+
+
+@pytest.mark.parametrize("channel", ["", IMAGE])
+@pytest.mark.parametrize("item", [RIGHT + IMAGE, IMAGE + RIGHT])
+def test_what_an_image_of_an_item_says_is_not_said_of_the_item(channel, item):
+    body = f"<rss version='2.0'><channel>{channel}<item>{item}</item></channel></rss>"
+
+    entry = parse_feed(body.encode(), url=ADDRESS).entries[0]
+
+    assert (entry.title, entry.url, entry.summary, entry.content) == (
+        "Right",
+        "https://news.example/1",
+        "right",
+        "right",
+    )
+
+
+def test_a_title_stays_in_a_feed_that_is_not_well_formed_too():
+    body = f"<rss version='2.0'><channel><item>{RIGHT}{IMAGE}</item><item>&</channel></rss>"
+
+    assert parse_feed(body.encode(), url=ADDRESS).entries[0].title == "Right"
+
+
+@pytest.mark.parametrize("person", ["<author><name>Jo</name><title>Wrong</title><company>Wrong</company></author>"])
+def test_the_title_that_an_author_bears_is_not_that_of_the_item(person):
+    body = f"<rss version='2.0'><channel><item>{RIGHT}{IMAGE}{person}</item></channel></rss>"
+
+    entry = parse_feed(body.encode(), url=ADDRESS).entries[0]
+
+    assert (entry.title, entry.author) == ("Right", "Jo")
+
+
+def test_all_authors_of_an_entry_are_named_each_once():
+    atom = "<author><name>Ann</name></author><author><name>Bo</name><email>b@n.example</email></author>"
+    rss = "<dc:creator>Ann</dc:creator><dc:creator>Bo</dc:creator><author>Ann</author>"
+
+    of_atom = parse_feed(f"<feed xmlns='http://www.w3.org/2005/Atom'><entry><id>1</id>{atom}</entry></feed>".encode())
+    of_rss = parse_feed(
+        f"<rss version='2.0' xmlns:dc='http://purl.org/dc/elements/1.1/'><channel><item><guid>1</guid>{rss}</item>"
+        "</channel></rss>".encode()
+    )
+
+    assert of_atom.entries[0].author == "Ann, Bo"
+    assert of_rss.entries[0].author == "Ann, Bo"
+
+
+def test_an_entry_without_an_author_has_that_of_its_feed_in_atom_and_json():
+    entries = "<entry><id>1</id></entry><entry><id>2</id><author><name>Bo</name></author></entry>"
+    source = "<entry><id>3</id><source><author><name>Cy</name></author></source></entry>"
+    atom = (
+        f"<feed xmlns='http://www.w3.org/2005/Atom'><author><name>Ann</name></author>{entries}{source}</feed>".encode()
+    )
+    items = '"authors": [{"name": "Ann"}], "items": [{"id": 1}, {"id": 2, "author": {"name": "Bo"}}]'
+    json = f'{{"version": "https://jsonfeed.org/version/1.1", {items}}}'.encode()
+
+    assert [entry.author for entry in parse_feed(atom).entries] == ["Ann", "Bo", "Cy"]
+    assert [entry.author for entry in parse_feed(json).entries] == ["Ann", "Bo"]
+
+
+def test_the_editor_of_an_rss_channel_is_not_the_author_of_its_items():
+    channel = "<managingEditor>ed@n.example (Ed)</managingEditor><item><guid>1</guid></item>"
+
+    assert parse_feed(f"<rss version='2.0'><channel>{channel}</channel></rss>".encode()).entries[0].author is None
+
+
+def test_an_item_that_went_through_feedburner_leads_to_its_own_page():
+    item = (
+        "<title>t</title><link>https://feedproxy.example/~r/x</link>"
+        "<feedburner:origLink>https://news.example/1</feedburner:origLink>"
+    )
+    namespace = "xmlns:feedburner='http://rssnamespace.org/feedburner/ext/1.0'"
+
+    body = f"<rss version='2.0' {namespace}><channel><item>{item}</item></channel></rss>"
+
+    assert parse_feed(body.encode()).entries[0].url == "https://news.example/1"

@@ -4,10 +4,12 @@ import pytest
 
 from haulwright.sources.feeds import parse_feed
 
+FEED_URL = "https://news.example/feed"
 
-def read(*items):
+
+def read(*items, url=None):
     inside = "".join(f"<item>{item}</item>" for item in items)
-    return parse_feed(f"<rss version='2.0'><channel><title>News</title>{inside}</channel></rss>".encode())
+    return parse_feed(f"<rss version='2.0'><channel><title>News</title>{inside}</channel></rss>".encode(), url=url)
 
 
 def keys(*items):
@@ -17,6 +19,7 @@ def keys(*items):
 GUID = "<guid isPermaLink='false'>{}</guid>"
 LINK = "<link>https://news.example/{}</link>"
 TITLE = "<title>{}</title>"
+TEXT = "<description>{}</description>"
 DATE = "<pubDate>Sat, 14 Nov 2026 09:00:00 GMT</pubDate>"
 
 
@@ -63,18 +66,85 @@ def test_an_entry_that_stands_there_twice_is_taken_once():
     assert feed.warnings == ("entry 2 repeats an earlier one and was left out",)
 
 
-def test_an_entry_that_says_nothing_about_itself_is_left_out_with_a_warning():
-    feed = read("<description>words</description>", GUID.format(1))
+def test_an_entry_that_says_nothing_at_all_is_left_out_with_a_warning():
+    feed = read("<category>tolls</category>", GUID.format(1))
 
     assert [entry.guid for entry in feed.entries] == ["1"]
-    assert feed.warnings == ("entry 1 has no guid, link or title and was left out",)
+    assert feed.warnings == ("entry 1 has no guid, link, title or text and was left out",)
 
 
 def test_the_warnings_about_entries_that_were_left_out_have_an_end():
-    feed = read(*["<description>words</description>"] * 100)
+    feed = read(*["<category>tolls</category>"] * 100)
 
     assert len(feed.warnings) == 21
     assert feed.warnings[-1] == "80 more entries were left out"
+
+
+@pytest.mark.proves("IN-17")
+def test_entries_that_are_a_text_alone_are_each_kept_and_never_lead_to_the_feed_itself():
+    texts = [TEXT.format(f"What I thought of number {number}") for number in range(22)]
+
+    feed = read(*texts, url=FEED_URL)
+
+    assert len(feed.entries) == 22
+    assert {(entry.url, entry.canonical_url, entry.guid) for entry in feed.entries} == {(None, None, None)}
+    assert [entry.key for entry in feed.entries] == [entry.key for entry in read(*texts, url=FEED_URL).entries]
+    assert feed.link is None
+
+
+def test_entries_without_a_link_are_known_by_their_guids():
+    feed = read(*[GUID.format(number) + TITLE.format("Status") for number in (1, 2, 3)], url=FEED_URL)
+
+    assert [entry.guid for entry in feed.entries] == ["1", "2", "3"]
+    assert len({entry.key for entry in feed.entries}) == 3
+    assert {entry.url for entry in feed.entries} == {None}
+
+
+def test_a_guid_that_is_no_address_leads_nowhere_although_rss_takes_it_for_one():
+    assert read("<guid>id-1</guid>" + TITLE.format("One"), url=FEED_URL).entries[0].url is None
+    assert read("<guid>https://news.example/1</guid>", url=FEED_URL).entries[0].url == "https://news.example/1"
+
+
+def test_without_guid_link_and_date_a_new_text_under_an_old_title_is_a_new_entry():
+    assert keys(TITLE.format("Status") + TEXT.format("all is well")) != keys(TITLE.format("Status") + TEXT.format("no"))
+
+
+def test_one_title_and_date_for_different_texts_is_completed_by_them():
+    same = TITLE.format("Status") + DATE
+
+    feed = read(same + TEXT.format("all is well"), same + TEXT.format("the lock is shut"))
+
+    assert [entry.summary for entry in feed.entries] == ["all is well", "the lock is shut"]
+
+
+@pytest.mark.parametrize("name", ["<link>https://status.example/</link>", GUID.format("same"),
+                                  GUID.format("same") + "<link>https://status.example/</link>"])  # fmt: skip
+def test_different_entries_under_one_name_are_each_kept(name):
+    items = [name + TITLE.format("Lock shut") + DATE, name + TITLE.format("Lock open") + DATE]
+
+    feed = read(*items, url=FEED_URL)
+
+    assert [entry.title for entry in feed.entries] == ["Lock shut", "Lock open"]
+    assert keys(*items) == keys(*reversed(items))[::-1]
+
+
+def test_addresses_that_differ_in_their_fragment_alone_are_of_different_entries():
+    feed = read(LINK.format("changes#v2") + TEXT.format("b"), LINK.format("changes#v1") + TEXT.format("a"))
+
+    assert [entry.url for entry in feed.entries] == [
+        "https://news.example/changes#v2",
+        "https://news.example/changes#v1",
+    ]
+
+
+def test_items_of_a_json_feed_without_an_address_have_none():
+    items = '{"id": 1, "content_text": "a"}, {"content_text": "b"}, {"content_text": "c"}'
+
+    feed = parse_feed(f'{{"version": "https://jsonfeed.org/version/1.1", "items": [{items}]}}'.encode(), url=FEED_URL)
+
+    assert [entry.summary for entry in feed.entries] == ["a", "b", "c"]
+    assert {entry.url for entry in feed.entries} == {None}
+    assert feed.link is None
 
 
 @pytest.mark.parametrize(

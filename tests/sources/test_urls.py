@@ -5,6 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from haulwright.errors import InvalidValue
+from haulwright.sources.http.address import parse
 from haulwright.sources.tools import urls
 from haulwright.sources.tools.urls import absolute_url, canonical_url
 
@@ -119,6 +120,32 @@ def test_the_canonical_form_of_a_canonical_form_is_itself(url):
 @given(PLAIN_URLS)
 def test_the_short_way_for_plain_addresses_gives_what_the_long_way_gives(url):
     assert canonical_url(url) == urls._parsed(url, (), ())
+
+
+SITES = ["straße.de", "STRAẞE.de", "βόλος.com", "bücher.example", "ශ්\u200dරී.com", "\u0646\u0647\u200c\u0627.com",
+         "\uff2eEWS.example", "news。example", "BÜCHER.example", "a.straße.de"]  # fmt: skip
+ELSEWHERE = ["strasse.de", "strasse.de", "βόλοσ.com", "bucher.example", "ශ්රී.com", "\u0646\u0647\u0627.com"]
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_the_form_of_an_address_leads_to_the_host_that_the_client_asks(site):
+    asked = parse(f"https://{site}:8443/x")
+
+    assert canonical_url(f"https://{site}:8443/x") == asked.url
+    assert canonical_url(asked.url) == asked.url
+
+
+@pytest.mark.parametrize(("site", "other"), list(zip(SITES, ELSEWHERE, strict=False)))
+def test_two_sites_never_share_a_form(site, other):
+    assert canonical_url(f"https://{site}/") != canonical_url(f"https://{other}/")
+
+
+@pytest.mark.parametrize("site", ["i❤.example", "a\u200db.example", "ä" * 70 + ".example", "℀.example"])
+def test_a_host_that_the_client_refuses_has_no_form_either(site):
+    with pytest.raises(InvalidValue):
+        parse(f"https://{site}/")
+    with pytest.raises(InvalidValue):
+        canonical_url(f"https://{site}/")
 
 
 @pytest.mark.parametrize(

@@ -32,13 +32,14 @@ class Entry:
     """One entry of a feed. Its key is unique within the feed and stays the same at every reading."""
 
     key: str
-    """SHA-256 of its identity: the guid, else the canonical URL, else title and date. Scoped by the feed."""
+    """SHA-256 of its identity: the guid, else the canonical URL, else title and date, else the text.
+    What several entries of the feed have in common is completed by what tells them apart. Scoped by the feed."""
     guid: str | None
     """What the feed calls the entry, as it stands there."""
     guid_alt: str | None
     """The guid without scheme and host: what stays the same when a site moves."""
     url: str | None
-    """Where the entry leads, absolute, as the feed writes it."""
+    """Where it leads, absolute, as the feed writes it. None where it has no link, never the feed's own address."""
     canonical_url: str | None
     """The one form of that address, for meeting the same article in other feeds."""
     title: str

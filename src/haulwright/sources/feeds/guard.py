@@ -5,27 +5,19 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import Final, NoReturn
-from xml.parsers import expat
 
 from haulwright.errors import Permanent
 from haulwright.sources.feeds.feed import FeedLimits
+from haulwright.sources.feeds.xml_walk import walk
 
 PROLOG_CHARS: Final = 65_536
 """How far into a document its first element is looked for."""
 SHOWN_CHARS: Final = 60
-LONGEST_PERSON_CHARS: Final = 500
-"""The name of an author: feedparser looks for mail addresses in it, which takes quadratic time."""
 
 _ROOT: Final = re.compile(r"<(?:[A-Za-z_][\w.-]*:)?(?:rss|rdf|feed|channel)[\s>]", re.IGNORECASE)
 _PROLOG: Final = re.compile(r"(?:\s+|<\?(?:[^?]|\?(?!>))*\?>|<!--(?:[^-]|-(?!->))*-->)*")
 _ENTITY: Final = re.compile(r"<!ENTITY|%[A-Za-z]\w*;", re.IGNORECASE)
 _ILLEGAL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
-_ENTRY: Final = re.compile(r"<(?:[A-Za-z_][\w.-]*:)?(?:item|entry)[\s>/]", re.IGNORECASE)
-_PERSON: Final = re.compile(
-    r"<(/?)(?:[A-Za-z_][\w.-]*:)?(?:author|creator|publisher|managingeditor|webmaster|owner)(?=[\s>/])", re.IGNORECASE
-)
-_TAG: Final = re.compile(r"<[^<>!]{1,300}>")
-_ENTRY_NAMES: Final = ("item", "entry")
 
 _SIGNATURES: Final = (
     (b"\x1f\x8b", "gzip data"),
@@ -76,10 +68,8 @@ def check_xml(text: str, limits: FeedLimits) -> Document:
     document, removed = _ILLEGAL.subn("", text[root.start() :])
     if removed:
         notes.append(f"{removed} characters that XML does not allow were removed")
-    _check_people(document)
-    if problem := _count(document, limits):
-        notes.append(f"not well-formed: {problem}; what could be read was read")
-    return Document(document, tuple(notes))
+    document, remarks = walk(document, limits)
+    return Document(document, (*notes, *remarks))
 
 
 def refuse_as_no_feed(text: str) -> NoReturn:
@@ -98,59 +88,3 @@ def refuse_as_no_feed(text: str) -> NoReturn:
 def _before_root(text: str) -> str:
     """Return what stands before the first element and is no document type."""
     return re.sub(r"<!DOCTYPE[^>]*>|<\?[^>]*\?>", "", text, flags=re.IGNORECASE).strip()
-
-
-def _check_people(document: str) -> None:
-    """Refuse an author who is no person but an attack, wherever the element begins and ends."""
-    begun: int | None = None
-    for mark in _PERSON.finditer(document):
-        if not mark[1]:
-            begun = mark.start() if begun is None else begun
-        elif begun is not None:
-            inside = document[begun : mark.start()]
-            if len(inside) > LONGEST_PERSON_CHARS and len(_TAG.sub("", inside)) > LONGEST_PERSON_CHARS:
-                raise Permanent(f"The feed has an author of more than {LONGEST_PERSON_CHARS} characters.")
-            begun = None
-
-
-def _count(document: str, limits: FeedLimits) -> str | None:
-    """Refuse what is too deep or too much; return why the document is not well-formed, None if it is.
-
-    Elements that stand after the first fault cannot be told from text, so every "<" of a faulty document is counted.
-    """
-    counter = _Counter(limits)
-    parser = expat.ParserCreate()
-    parser.StartElementHandler, parser.EndElementHandler = counter.start, counter.end
-    try:
-        parser.Parse(document, True)  # noqa: FBT003  the C parser takes no names
-    except expat.ExpatError as fault:
-        counter.check(elements=document.count("<"), entries=sum(1 for _ in _ENTRY.finditer(document)))
-        return f"{expat.ErrorString(fault.code)} in line {fault.lineno}"
-    return None
-
-
-class _Counter:
-    """Counts the elements of a document and stops it at a limit."""
-
-    def __init__(self, limits: FeedLimits) -> None:
-        self.limits = limits
-        self.depth = self.elements = self.entries = 0
-
-    def start(self, name: str, _attributes: dict[str, str]) -> None:
-        self.depth += 1
-        self.elements += 1
-        if name.endswith(_ENTRY_NAMES):
-            self.entries += 1
-        if self.depth > self.limits.depth:
-            raise Permanent(f"The feed nests elements deeper than {self.limits.depth}.")
-        self.check(elements=self.elements, entries=self.entries)
-
-    def end(self, _name: str) -> None:
-        self.depth -= 1
-
-    def check(self, *, elements: int, entries: int) -> None:
-        """Refuse more than is allowed."""
-        if elements > self.limits.elements:
-            raise Permanent(f"The feed has more than {self.limits.elements} elements.")
-        if entries > self.limits.entries:
-            raise Permanent(f"The feed has more than {self.limits.entries} entries.")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -16,25 +17,69 @@ KEY_VERSION: Final = 1
 _ORIGIN: Final = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#]*", re.IGNORECASE)
 
 
-def shared_guids(entries: Iterable[tuple[str | None, str | None]]) -> frozenset[str]:
-    """Return the guids that stand for several addresses of one feed and so say too little."""
-    seen = Counter(guid for guid, _ in set(entries) if guid)
-    return frozenset(guid for guid, addresses in seen.items() if addresses > 1)
+@dataclass(frozen=True, slots=True)
+class EntryNames:
+    """What an entry says about who it is, the strongest name first; each further one tells it from its namesakes."""
+
+    kind: str
+    parts: tuple[tuple[str, ...], ...]
 
 
-def entry_key(
-    *, guid: str | None, guid_is_shared: bool, canonical_url: str | None, title: str, published_at: datetime | None
-) -> str | None:
-    """Return the key of an entry: by its guid, else its address, else its title and date; None if it has nothing."""
-    if guid and not guid_is_shared:
-        return _digest("guid", guid)
-    if guid and canonical_url:
-        return _digest("guid+url", guid, canonical_url)
+@dataclass(frozen=True, slots=True)
+class EntryKey:
+    """The key of one entry of a feed."""
+
+    key: str
+    is_completed: bool
+    """Its strongest name stands for several entries of the feed and says too little by itself."""
+
+
+def names_of(  # noqa: PLR0913  what an entry may say, each with a name
+    *,
+    guid: str | None,
+    url: str | None,
+    canonical_url: str | None,
+    title: str,
+    published_at: datetime | None,
+    text: str,
+) -> EntryNames | None:
+    """Return the names of an entry: its guid, else its address, else what it says; None if it says nothing.
+
+    Without guid and address a title is a name only together with a date: the same heading stands over many texts.
+    """
+    words, date = normalised(title), published_at.isoformat() if published_at else ""
+    label = (words, date) if words else (date, normalised(text))
+    if guid:
+        return EntryNames("guid", ((guid,), (canonical_url or "",), label))
     if canonical_url:
-        return _digest("url", canonical_url)
-    if words := normalised(title):
-        return _digest("title", guid or "", words, published_at.isoformat() if published_at else "")
-    return None
+        fragment = (url or "").partition("#")[2]
+        return EntryNames("url", ((canonical_url,), (fragment, *label)))
+    if words and date:
+        return EntryNames("title", (("", words, date), (normalised(text),)))
+    return EntryNames("text", ((words, date, normalised(text)),)) if words or text else None
+
+
+def entry_keys(entries: Sequence[EntryNames | None]) -> list[EntryKey | None]:
+    """Return the key of each entry of a feed: made of as few of its names as tell it from all others.
+
+    Entries with all names in common are one entry that stands there several times, and get one key.
+    """
+    meant: dict[tuple[object, ...], set[EntryNames]] = {}
+    for names in filter(None, entries):
+        for prefix in _prefixes(names):
+            meant.setdefault(prefix, set()).add(names)
+    return [None if names is None else _key(names, meant) for names in entries]
+
+
+def _prefixes(names: EntryNames) -> list[tuple[object, ...]]:
+    return [(names.kind, *names.parts[:length]) for length in range(1, len(names.parts) + 1)]
+
+
+def _key(names: EntryNames, meant: Mapping[tuple[object, ...], AbstractSet[EntryNames]]) -> EntryKey:
+    prefixes = _prefixes(names)
+    length = next(number for number, prefix in enumerate(prefixes, 1) if len(meant[prefix]) == 1)
+    kind = names.kind if length == 1 else f"{names.kind}+{length - 1}"
+    return EntryKey(_digest(kind, *(word for part in names.parts[:length] for word in part)), length > 1)
 
 
 def guid_alt(guid: str | None) -> str | None:

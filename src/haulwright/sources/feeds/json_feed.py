@@ -35,14 +35,14 @@ def read_json(text: str, url: str | None, limits: FeedLimits) -> FeedDraft:
         title=Text(_string(document, "title") or ""),
         link=absolute_url(_string(document, "home_page_url") or "", url),
         format=f"json feed {version[1]}" if version else "json feed",
-        entries=tuple(_entry(item, base) for item in good),
+        entries=tuple(_entry(item, base, _author(document)) for item in good),
         language=_string(document, "language"),
         warnings=tuple(notes),
     )
 
 
-def _entry(item: dict[str, Any], base: str | None) -> EntryDraft:
-    """Return one item as a draft."""
+def _entry(item: dict[str, Any], base: str | None, of_feed: str | None) -> EntryDraft:
+    """Return one item as a draft. Whoever wrote the feed wrote what names nobody."""
     url = absolute_url(_string(item, "url") or _string(item, "external_url") or "", base)
     html, plain = _string(item, "content_html"), _string(item, "content_text")
     summary = _string(item, "summary")
@@ -52,7 +52,7 @@ def _entry(item: dict[str, Any], base: str | None) -> EntryDraft:
         title=Text(_string(item, "title") or ""),
         summary=Text(summary) if summary else NO_TEXT,
         content=Text(html, is_html=True, base=url or base) if html else Text(plain or ""),
-        author=_author(item),
+        author=_author(item) or of_feed,
         published=_string(item, "date_published"),
         updated=_string(item, "date_modified"),
         tags=_tags(item),

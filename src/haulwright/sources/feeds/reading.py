@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from html import escape
 from typing import Final
@@ -11,7 +11,7 @@ from haulwright.errors import InvalidValue
 from haulwright.sources.feeds.controls import without_control_characters
 from haulwright.sources.feeds.feed import Entry, EntryDraft, Feed, FeedDraft, FeedLimits, Text
 from haulwright.sources.feeds.guard import check_size, check_xml, refuse_as_no_feed
-from haulwright.sources.feeds.identity import content_hash, entry_key, guid_alt, shared_guids
+from haulwright.sources.feeds.identity import EntryKey, EntryNames, content_hash, entry_keys, guid_alt, names_of
 from haulwright.sources.feeds.json_feed import read_json
 from haulwright.sources.feeds.markup import clean
 from haulwright.sources.feeds.xml_feed import read_xml
@@ -75,6 +75,26 @@ def _address(url: str | None) -> tuple[str | None, str | None]:
         return None, f"the link {refusal.why}"
 
 
+def _names(entry: Entry) -> EntryNames | None:
+    """Return what tells an entry from the others of its feed. A picture without words is told by its address."""
+    return names_of(
+        guid=entry.guid,
+        url=entry.url,
+        canonical_url=entry.canonical_url,
+        title=entry.title,
+        published_at=entry.published_at,
+        text=entry.content_hash if entry.summary else entry.content,
+    )
+
+
+def _with_key(entry: Entry, key: EntryKey) -> Entry:
+    """Return the entry under its key, with a warning where its name is not its own."""
+    if not key.is_completed or not (entry.guid or entry.canonical_url):
+        return replace(entry, key=key.key)
+    note = f"the {'guid' if entry.guid else 'link'} stands for several entries"
+    return replace(entry, key=key.key, warnings=(*entry.warnings, note))
+
+
 @dataclass(frozen=True, slots=True)
 class _FeedReader:
     """Makes entries of drafts."""
@@ -84,41 +104,31 @@ class _FeedReader:
 
     def entries(self, feed: FeedDraft) -> tuple[list[Entry], list[str]]:
         """Return each entry of the feed once, and what was left out."""
-        addresses = [_address(draft.url) for draft in feed.entries]
-        shared = shared_guids((draft.guid, address[0]) for draft, address in zip(feed.entries, addresses, strict=True))
+        entries = [self.entry(draft) for draft in feed.entries]
+        keys = entry_keys([_names(entry) for entry in entries])
         kept: dict[str, Entry] = {}
         dropped = []
-        for number, (draft, address) in enumerate(zip(feed.entries, addresses, strict=True), 1):
-            entry = self.entry(draft, *address, guid_is_shared=draft.guid in shared)
-            if entry is None:
-                dropped.append(f"entry {number} has no guid, link or title and was left out")
-            elif kept.setdefault(entry.key, entry) is not entry:
+        for number, (entry, key) in enumerate(zip(entries, keys, strict=True), 1):
+            if key is None:
+                dropped.append(f"entry {number} has no guid, link, title or text and was left out")
+            elif key.key in kept:
                 dropped.append(f"entry {number} repeats an earlier one and was left out")
+            else:
+                kept[key.key] = _with_key(entry, key)
         if len(dropped) > MOST_WARNINGS:
             dropped[MOST_WARNINGS:] = [f"{len(dropped) - MOST_WARNINGS} more entries were left out"]
         return list(kept.values()), dropped
 
-    def entry(
-        self, draft: EntryDraft, canonical: str | None, wrong_link: str | None, *, guid_is_shared: bool
-    ) -> Entry | None:
-        """Return the entry, None if nothing says who it is."""
+    def entry(self, draft: EntryDraft) -> Entry:
+        """Return what an entry says; who it is shows only beside the others of its feed."""
         published_at, wrong_date = read_date(draft.published, now=self.now)
         updated_at, wrong_update = read_date(draft.updated, now=self.now)
+        canonical, wrong_link = _address(draft.url)
         title = self.words(draft.title)
-        key = entry_key(
-            guid=draft.guid,
-            guid_is_shared=guid_is_shared,
-            canonical_url=canonical,
-            title=title,
-            published_at=published_at,
-        )
-        if key is None:
-            return None
         content, summary, body = self.bodies(draft)
-        shared = "the guid stands for several entries" if guid_is_shared else None
-        notes = (wrong_link, wrong_date, wrong_update, shared, self.too_long(draft))
+        notes = (wrong_link, wrong_date, wrong_update, self.too_long(draft))
         return Entry(
-            key=key,
+            key="",
             guid=draft.guid,
             guid_alt=guid_alt(draft.guid),
             url=draft.url,

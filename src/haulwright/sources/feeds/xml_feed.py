@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -31,6 +32,7 @@ PERIOD_SECONDS: Final = {
 }
 LONGEST_TTL_SECONDS: Final = 30 * 86_400
 PLAIN: Final = "text/plain"
+_ABSOLUTE: Final = re.compile("https?://", re.IGNORECASE)
 HEADERS: Final = {"content-type": "application/xml; charset=utf-8"}
 XML: Final = b"<?xml version='1.0' encoding='utf-8'?>\n"
 
@@ -52,18 +54,20 @@ def _feed(parsed: Mapping[str, Any], warnings: tuple[str, ...], url: str | None)
     feed = parsed["feed"]
     link = absolute_url(_raw(feed, "link") or "", url)
     form = FORMATS.get(parsed.get("version") or "", "xml")
+    is_atom = form.startswith("atom")
+    of_feed = _authors(feed) if is_atom else None  # who edits an RSS channel has not written its items
     return FeedDraft(
         title=_text(feed, "title", url),
         link=link,
         format=form,
-        entries=tuple(_entry(entry, url or link, is_atom=form.startswith("atom")) for entry in parsed["entries"]),
+        entries=tuple(_entry(entry, url or link, of_feed, is_atom=is_atom) for entry in parsed["entries"]),
         language=_raw(feed, "language"),
         ttl_seconds=_ttl_seconds(feed),
         warnings=warnings,
     )
 
 
-def _entry(entry: dict[str, Any], base: str | None, *, is_atom: bool) -> EntryDraft:
+def _entry(entry: dict[str, Any], base: str | None, of_feed: str | None, *, is_atom: bool) -> EntryDraft:
     """Return one entry as a draft. The only date of an RSS item is when it was published, whatever its name."""
     contents = [_piece(piece, base) for piece in dict.get(entry, "content") or () if _is_text(piece)]
     updated = _raw(entry, "updated")
@@ -73,7 +77,7 @@ def _entry(entry: dict[str, Any], base: str | None, *, is_atom: bool) -> EntryDr
         title=_text(entry, "title", base),
         summary=_text(entry, "summary", base),
         content=next((piece for piece in contents if piece.is_html), contents[0] if contents else NO_TEXT),
-        author=_raw(entry, "author"),
+        author=_authors(entry) or _authors(dict.get(entry, "source") or {}) or of_feed,
         published=_raw(entry, "published") or _raw(entry, "created") or (None if is_atom else updated),
         updated=updated,
         tags=_terms(dict.get(entry, "tags") or ()),
@@ -87,21 +91,37 @@ def _raw(mapping: dict[str, Any], key: str) -> str | None:
     return without_control_characters(value).strip() or None if isinstance(value, str) else None
 
 
+def _authors(mapping: dict[str, Any]) -> str | None:
+    """Return the names of the authors, each once; a single one as it is written, with its mail address."""
+    people = dict.get(mapping, "authors") or ()
+    names = dict.fromkeys(name for person in people if (name := _raw(person, "name") or _raw(person, "email")))
+    return ", ".join(names) if len(names) > 1 else _raw(mapping, "author")
+
+
 def _link(entry: dict[str, Any]) -> str | None:
-    """Return where an entry leads: its page, else any other address that is no attachment or form of its own."""
-    if link := _raw(entry, "link"):
+    """Return where an entry leads: its page, else any other address that is no attachment or form of its own.
+
+    RSS takes a guid for a link unless it says otherwise, and many a guid that says nothing is none.
+    """
+    link = _raw(entry, "feedburner_origlink") or _raw(entry, "link")
+    if link and (link != _raw(entry, "id") or _ABSOLUTE.match(link)):
         return link
     links = dict.get(entry, "links") or ()
     return next((link.get("href") for link in links if link.get("rel") in {"alternate", "related", "via"}), None)
 
 
 def _text(mapping: dict[str, Any], key: str, base: str | None) -> Text:
-    """Return a title or summary with its kind; one without a kind was copied from the content, which is HTML."""
+    """Return a title or summary with its kind; one without a kind of its own is read as HTML.
+
+    It was copied from the content, or feedparser kept the kind of another one that is nested in a part of the entry.
+    """
     value = dict.get(mapping, key)
     if not isinstance(value, str) or not value:
         return NO_TEXT
     detail = dict.get(mapping, f"{key}_detail")
-    return _piece(detail, base) if isinstance(detail, dict) else Text(value, is_html=True, base=base)
+    if isinstance(detail, dict) and dict.get(detail, "value") == value:
+        return _piece(detail, base)
+    return Text(value, is_html=True, base=base)
 
 
 def _piece(detail: dict[str, Any], base: str | None) -> Text:

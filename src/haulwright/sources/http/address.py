@@ -13,6 +13,7 @@ from haulwright.errors import InvalidValue
 from haulwright.extras import needs_extra
 from haulwright.sources.http.classify import Blocked
 from haulwright.sources.http.secret import Credential, Secret, remember_parameters, shown_place, shown_url
+from haulwright.sources.tools.hosts import with_ascii_host
 
 LONGEST_URL_CHARS: Final = 8_192
 LARGEST_PORT: Final = 65_535
@@ -79,7 +80,8 @@ def parse(url: str, params: Iterable[tuple[str, str]] = (), *, base: Address | N
     if len(url) > LONGEST_URL_CHARS or _ODD.search(url.strip()):
         raise _refusal(url, "is no address of ordinary length without control characters and backslashes")
     try:
-        parsed = httpx2.URL(base.url).join(url.strip()) if base else httpx2.URL(url.strip())
+        text = with_ascii_host(url.strip())
+        parsed = httpx2.URL(base.url).join(text) if base else httpx2.URL(text)
         if pairs := list(params):
             parsed = parsed.copy_with(params=[*parsed.params.multi_items(), *pairs])
         host, target = parsed.raw_host.decode("ascii").lower(), parsed.raw_path.decode("ascii")

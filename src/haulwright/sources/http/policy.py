@@ -10,6 +10,7 @@ from typing import Final, Self
 from urllib.parse import urlsplit
 
 from haulwright.errors import InvalidValue
+from haulwright.sources.tools.hosts import ascii_host
 
 Network = IPv4Network | IPv6Network
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
@@ -59,7 +60,8 @@ class Policy:
     @property
     def hosts(self) -> frozenset[str]:
         """The host names among what is allowed."""
-        return frozenset(entry.lower().removesuffix(".") for entry in self.allow if _network(entry) is None)
+        names = (entry for entry in self.allow if _network(entry) is None)
+        return frozenset((ascii_host(name) or name).lower().removesuffix(".") for name in names)
 
 
 def _is_loopback(host: str) -> bool:

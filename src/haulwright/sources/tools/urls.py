@@ -13,6 +13,7 @@ with needs_extra("http", "Comparing addresses"):
     from w3lib.url import canonicalize_url
 
 from haulwright.errors import InvalidValue
+from haulwright.sources.tools.hosts import with_ascii_host
 
 CANON_VERSION: Final = 1
 """Kept beside every key made from a canonical URL. It grows when a rule below changes what a URL becomes."""
@@ -62,11 +63,14 @@ def canonical_url(url: str, *, keep: Collection[str] = (), drop: Collection[str]
 
 
 def absolute_url(link: str, base: str | None) -> str | None:
-    """Return where a link of a page leads, None unless that is an http address."""
+    """Return where a link of a page leads, None unless that is an http address. Without a word it leads nowhere."""
     if _PLAIN.fullmatch(link):
         return link
+    words = _WHITE.sub("", link) if "\n" in link or "\t" in link else link.strip()
+    if not words:
+        return None  # joined, it would be the address of the page itself
     try:
-        absolute = urljoin(base or "", _WHITE.sub("", link) if "\n" in link or "\t" in link else link.strip())
+        absolute = urljoin(base or "", words)
         parts = urlsplit(absolute)
     except ValueError:
         return None
@@ -75,13 +79,16 @@ def absolute_url(link: str, base: str | None) -> str | None:
 
 def _parsed(url: str, keep: Collection[str], drop: Collection[str]) -> str:
     """Return the canonical form of an address in any spelling, by way of w3lib."""
-    text = url.strip()
+    text = with_ascii_host(url.strip())
     if not _AUTHORITY.match(text):
         raise _refusal(url, "is no absolute http or https address")
     try:
+        place = urlsplit(text).netloc.rpartition("@")[2]
         scheme, authority, path, query, _ = urlsplit(canonicalize_url(text))
     except (ValueError, UnicodeError) as problem:
         raise _refusal(url, "cannot be read as an address") from problem
+    if not place.isascii():  # w3lib would still find a name for it, by the older rules
+        raise _refusal(url, "has no host that a name can lead to")
     return f"{scheme}://{_host(authority, scheme, url)}{path or '/'}{_meaningful(query, keep, drop)}"
 
 
