@@ -349,3 +349,13 @@ def test_a_person_ends_a_waiting_job(bench):
 
     assert (handle.state(), runs.count("part 0")) == ("cancelled", 1)
     assert bench.store.database.read(lambda c: c.execute("select count(*) from haulwright_joins")) == [(0,)]
+
+
+def test_other_jobs_under_a_name_of_this_run_are_refused_and_not_answered_with_the_first_ones_handles(bench):
+    @app.task(name="loop")
+    def loop(ctx: Context) -> None:
+        for number in (1, 1, 2):
+            ctx.enqueue_many("part", [part.call(number)])
+
+    with pytest.raises(InvalidValue, match="enqueue_many: 'part' enqueued other jobs before in this run"):
+        bench.run_inline(loop)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+
 import pytest
 
 from haulwright import Context, Haulwright, Principal, Retry, Tx
 from haulwright.engine.payload import RESULT_LIMIT_BYTES
-from haulwright.errors import BlockingCall
+from haulwright.errors import BlockingCall, InvalidPayload, InvalidValue
 
 app = Haulwright()
 ADMIN = Principal.admin("root")
@@ -145,3 +149,94 @@ def test_a_result_that_is_too_large_for_a_job_does_not_settle_it(bench):
 def test_a_commit_takes_a_plain_function(bench):
     with pytest.raises(BlockingCall, match="Make it a plain def"):
         bench.run_inline(awaits)
+
+
+@dataclass
+class Offer:
+    sku: str
+    price: Decimal
+    seen_on: date
+
+
+def save_offer(tx: Tx, offer: Offer) -> str:
+    return save(tx, offer.sku)
+
+
+@app.task(retry=RETRY)
+def save_each(ctx: Context, skus: list[str]) -> list[str]:
+    saved = [ctx.commit("save", save, sku) for sku in skus]
+    if ctx.job.attempts == 1:
+        raise ValueError("later")
+    return saved
+
+
+@app.task(retry=RETRY)
+async def asave_each(ctx: Context, skus: list[str]) -> list[str]:
+    saved = [await ctx.acommit("save", save, sku) for sku in skus]
+    if ctx.job.attempts == 1:
+        raise ValueError("later")
+    return saved
+
+
+@app.task()
+def save_offers(ctx: Context) -> list[str]:
+    offers = [Offer("A1", Decimal("1.50"), date(2024, 1, 1)), Offer("A1", Decimal("1.60"), date(2024, 1, 1))]
+    return [ctx.commit("save", save_offer, offer) for offer in [*offers, offers[0]]]
+
+
+@app.task()
+def save_by_key(ctx: Context) -> list[str]:
+    def write(tx: Tx, _: object, sku: str) -> str:
+        return save(tx, sku)
+
+    return [ctx.commit("save", write, object(), sku, key=sku[0]) for sku in ["A1", "A2", "B1"]]
+
+
+@app.task()
+def save_opaque(ctx: Context) -> None:
+    ctx.commit("save", save, object())
+
+
+@app.task()
+def save_closures(ctx: Context) -> list[str]:
+    return [ctx.commit("save", lambda tx: save(tx, sku)) for sku in ["A1", "B1"]]  # noqa: B023 - the trap itself
+
+
+@pytest.mark.parametrize("task", [save_each, asave_each])
+def test_a_commit_in_a_loop_writes_each_of_its_rows_once(bench, task):
+    handle = task.enqueue(["a", "b", "c", "a"])
+    bench.drain()
+    bench.advance("1 min")
+    bench.drain()
+
+    assert handle.result(0) == ["a", "b", "c", "a"], "the same arguments again are the same commit"
+    assert prices(bench) == ["a", "b", "c"]
+
+
+def test_dataclasses_with_other_values_are_other_commits(bench):
+    handle = save_offers.enqueue()
+    bench.drain()
+
+    assert (handle.result(0), prices(bench)) == (["a1", "a1", "a1"], ["A1", "A1"])
+
+
+def test_a_commit_may_be_told_from_others_by_a_key_of_its_own(bench):
+    handle = save_by_key.enqueue()
+    bench.drain()
+
+    assert (handle.result(0), prices(bench)) == (["a1", "a1", "b1"], ["A1", "B1"])
+
+
+def test_a_commit_whose_arguments_have_no_json_asks_for_a_key(bench):
+    with pytest.raises(InvalidPayload, match="commit 'save': its arguments have no canonical JSON") as refused:
+        bench.run_inline(save_opaque)
+
+    assert "key=" in refused.value.hint
+    assert prices(bench) == []
+
+
+def test_a_closure_that_captured_another_value_is_not_answered_with_the_first_ones_result(bench):
+    with pytest.raises(InvalidValue, match="commit: 'save' was called before in this run") as refused:
+        bench.run_inline(save_closures)
+
+    assert "Pass what differs as an argument" in refused.value.hint

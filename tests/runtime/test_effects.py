@@ -7,13 +7,14 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import pytest
 
 from haulwright import Context, Haulwright, Principal, Retry
 from haulwright.engine.payload import EFFECT_INLINE_LIMIT_BYTES, EFFECT_LIMIT_BYTES
-from haulwright.errors import BlockingCall, EffectMismatch, InvalidPayload, ResultTooLarge
+from haulwright.errors import BlockingCall, EffectMismatch, InvalidPayload, InvalidValue, ResultTooLarge
 
 app = Haulwright()
 ADMIN = Principal.admin("root")
@@ -353,3 +354,47 @@ def test_a_task_can_tell_the_other_side_the_key_under_which_the_ledger_knows_its
 
     (effect,) = app.operations(ADMIN).effects.of_job(handle.id).rows
     assert handle.result(0) == effect.key
+
+
+class Page:
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def load(self) -> int:
+        return self.number
+
+
+LOOPS: dict[str, Callable[[Context], list[int]]] = {
+    "lambda": lambda ctx: [ctx.effect("load", lambda: number) for number in (1, 2)],  # noqa: B023 - the trap itself
+    "default": lambda ctx: [ctx.effect("load", lambda number=number: number) for number in (1, 2)],
+    "partial": lambda ctx: [ctx.effect("load", partial(int, number)) for number in (1, 2)],
+    "method": lambda ctx: [ctx.effect("load", page.load) for page in (Page(1), Page(2))],
+    "function": lambda ctx: [ctx.effect("load", function) for function in (int, float)],
+    "nested": lambda ctx: [ctx.effect("load", lambda act=act: act()) for act in (lambda: 1, lambda: 2)],
+}
+
+
+@once
+def load_each(ctx: Context, loop: str) -> list[int]:
+    return LOOPS[loop](ctx)
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_another_closure_under_a_name_of_this_run_is_refused_and_not_answered_with_the_first_result(bench, loop):
+    with pytest.raises(InvalidValue, match="effect: 'load' was called before in this run") as refused:
+        bench.run_inline(load_each, loop)
+
+    assert "Pass what differs as an argument" in refused.value.hint
+
+
+@once
+def load_again(ctx: Context) -> list[int]:
+    def load_once(number: int) -> int:
+        return ctx.effect("load", lambda: seen.append(number) or number)
+
+    keyed = [ctx.effect("token", lambda: number, key="token") for number in (1, 2)]  # noqa: B023 - meant so
+    return [load_once(7), load_once(7), *keyed]
+
+
+def test_the_same_closure_again_gets_the_recorded_result_and_so_does_one_with_a_key(bench):
+    assert (bench.run_inline(load_again), seen) == ([7, 7, 1, 1], [7])

@@ -18,10 +18,10 @@ from haulwright.client.arguments import Values, values_of_result
 from haulwright.client.blocking import is_async, require_off_loop
 from haulwright.client.event_fields import event_fields_of
 from haulwright.client.join import JobOutcome, handles_of, join_steps, note_recorded, write_calls
+from haulwright.client.ledger_keys import COMMIT, LedgerKeys
 from haulwright.client.steps import CallStep, Steps, StoreStep, awalk, walk
 from haulwright.client.transaction import Tx
 from haulwright.engine.headers import parse_headers
-from haulwright.engine.keys import JobKey, effect_key
 from haulwright.engine.payload import EFFECT_LIMIT_BYTES, PROGRESS_LIMIT_BYTES, RESULT_LIMIT_BYTES, check
 from haulwright.engine.settlement import Finish, Settlement
 from haulwright.engine.transitions import State
@@ -98,6 +98,10 @@ class Context:
     """When the run began, on the monotonic clock."""
     enqueued_anew: set[str] = field(default_factory=set)
     """Jobs that this run enqueued and that a later one would enqueue again."""
+    _keys: LedgerKeys = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._keys = LedgerKeys(self.job.job_key)
 
     @property
     def headers(self) -> dict[str, str]:
@@ -116,6 +120,10 @@ class Context:
         **kwargs: Any,
     ) -> R:
         """Do something once: the recorded result is returned where it was done before.
+
+        The name and the arguments are its key: the same name with other arguments is another effect, and a second call
+        with the same ones, in a later run or in this one, gets the recorded result. `key` stands in for both. What a
+        lambda has captured is no argument: another one under the same name in the same run is refused.
 
         After a crash in the middle, `recover(key)` may ask the outside whether it happened and return the result, or
         None. Without one the function runs again under the same key, or, `at_most_once`, a person has to find out.
@@ -149,20 +157,37 @@ class Context:
         effect = _Effect(name, partial(function, *args, **kwargs), function, recover, verify, at_most_once)
         return await awalk(self._effect(effect, key, args, kwargs))
 
-    def commit(self, name: str, function: Callable[..., R], *args: Any, settle: bool = False, **kwargs: Any) -> R:
+    def commit(
+        self,
+        name: str,
+        function: Callable[..., R],
+        *args: Any,
+        key: str | None = None,
+        settle: bool = False,
+        **kwargs: Any,
+    ) -> R:
         """Run `function(tx, ...)` in one transaction that holds the job, once; its rows and its result go together.
 
+        The name and the arguments are its key, as with an effect: the same name with other arguments is another commit.
+        `key` stands in for the arguments, where these have no JSON form or are not the same in every run.
         With `settle` the job is finished in the same transaction, with this result.
         """
         self._off_loop("commit")
-        done: R = self._walk(self._commit(name, function, args, kwargs, settle=settle))
+        commit = _Commit(name, function, key, args, kwargs, settle)
+        done: R = self._walk(self._commit(commit))
         return done
 
     async def acommit(
-        self, name: str, function: Callable[..., R], *args: Any, settle: bool = False, **kwargs: Any
+        self,
+        name: str,
+        function: Callable[..., R],
+        *args: Any,
+        key: str | None = None,
+        settle: bool = False,
+        **kwargs: Any,
     ) -> R:
         """The same on the event loop; the function is plain and runs on a thread of the store."""
-        done: R = await awalk(self._commit(name, function, args, kwargs, settle=settle))
+        done: R = await awalk(self._commit(_Commit(name, function, key, args, kwargs, settle)))
         return done
 
     @overload
@@ -187,7 +212,10 @@ class Context:
         return await awalk(self._join(jobs))
 
     def enqueue_many(self, name: str, calls: Iterable[Call[R]]) -> list[Handle[R]]:
-        """Enqueue jobs once, in a commit of this name: every run of this job gets the same handles, in order."""
+        """Enqueue jobs once, in a commit of this name: every run of this job gets the same handles, in order.
+
+        The name alone is the key. Other jobs under a name that this run has used are refused.
+        """
         self._off_loop("enqueue_many")
         return self._walk(self._enqueue_many(name, list(calls)))
 
@@ -215,7 +243,7 @@ class Context:
 
     def key_for(self, name: str, *args: Any, key: str | None = None, **kwargs: Any) -> str:
         """The key of an effect, the same in every run: to send along, so that the other side knows it again."""
-        return self._key_of(name, key, args, kwargs)
+        return self._keys.effect(name, key, (args, kwargs))
 
     def check(self) -> None:
         """Raise where the run has been cancelled, has timed out, or has lost its lease."""
@@ -224,7 +252,10 @@ class Context:
     def _effect(self, effect: _Effect, key: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Steps[Any]:
         self.signals.check(self.job, "effect")
         values = values_of_result(effect.function)
-        key = self._key_of(effect.name, key, args, kwargs)
+        is_bare = key is None and not args and not kwargs
+        key = self._keys.effect(effect.name, key, (args, kwargs))
+        if is_bare:
+            self._keys.require_same_function("effect", effect.name, key, effect.function)
         begun = yield StoreStep(partial(self.store.effects.begin, self.job, key, effect.name))
         if begun.state == "unknown":
             raise _unknown(effect.name, key)
@@ -255,22 +286,25 @@ class Context:
             raise _too_large(name)
         return values.load(text)
 
-    def _commit(self, name: str, function: Callable[..., Any], args: Any, kwargs: Any, *, settle: bool) -> Steps[Any]:
+    def _commit(self, commit: _Commit) -> Steps[Any]:
         self.signals.check(self.job, "commit")
+        name, function, settle = commit.name, commit.function, commit.settle
         if inspect.iscoroutinefunction(function):
             message = f"The function of the commit {name!r} is asynchronous."
             raise BlockingCall(message, hint="Make it a plain def: it runs inside a transaction and must not wait.")
         values = values_of_result(function)
-        key = effect_key(JobKey(self.job.job_key), f"commit:{name}", [])
+        key = self._keys.commit(name, commit.key, (commit.args, commit.kwargs), settle=settle)
+        if commit.is_bare:
+            self._keys.require_same_function("commit", name, key, function)
         limit = RESULT_LIMIT_BYTES if settle else EFFECT_LIMIT_BYTES
 
         def act(connection: Connection) -> str:
             with statements_of_caller():
-                value = function(Tx(connection, self), *args, **kwargs)
+                value = function(Tx(connection, self), *commit.args, **commit.kwargs)
             return values.dump(value, limit_bytes=limit)
 
         def work(connection: Connection) -> str | None:
-            _, text = self.store.effects.commit_on(connection, self.job, key, f"commit:{name}", act)
+            _, text = self.store.effects.commit_on(connection, self.job, key, f"{COMMIT}{name}", act)
             if settle:
                 self.store.settlements.settle_on(connection, [self._settlement(text)], self.worker)
             return text
@@ -284,7 +318,8 @@ class Context:
         return join_steps(self, jobs)
 
     def _enqueue_many(self, name: str, calls: Sequence[Call[R]]) -> Steps[list[Handle[R]]]:
-        recorded = yield from self._commit(name, write_calls, (calls,), {}, settle=False)
+        self._keys.require_same_jobs(name, [call.job for call in calls])
+        recorded = yield from self._commit(_Commit(name, write_calls, "jobs", (calls,), {}, settle=False))
         return handles_of(self.store, name, calls, recorded)
 
     def _settlement(self, text: str | None) -> Settlement:
@@ -307,17 +342,6 @@ class Context:
         if not held:
             raise LeaseLost(self.job.id, self.job.fence, "progress")
 
-    def _key_of(self, name: str, key: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-        if key is not None:
-            return effect_key(JobKey(self.job.job_key), "key", key)
-        try:
-            return effect_key(JobKey(self.job.job_key), name, [list(args), kwargs])
-        except InvalidPayload as error:
-            hint = "Give the effect a key= of its own that tells it from the others of this job."
-            raise InvalidPayload(
-                f"effect {name!r}", f"its arguments have no canonical JSON: {error.why}", hint=hint
-            ) from None
-
     def _off_loop(self, door: str) -> None:
         require_off_loop(f"ctx.{door}", f"ctx.a{door}(...)")
 
@@ -332,6 +356,23 @@ class _Effect:
     recover: Callable[[str], Any] | None
     verify: Callable[[Any], Any] | None
     at_most_once: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Commit:
+    """What a commit consists of."""
+
+    name: str
+    function: Callable[..., Any]
+    key: str | None
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    settle: bool
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether nothing but its function tells it from others of its name."""
+        return self.key is None and not self.args and not self.kwargs
 
 
 def _refuse_async(name: str, function: Callable[..., Any] | None) -> None:

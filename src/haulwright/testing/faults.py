@@ -93,12 +93,12 @@ class MortalContext(Context):
     def _effect(self, how: Any, key: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Steps[Any]:
         return super()._effect(replace(how, act=self._mortal(how.name, how.act)), key, args, kwargs)
 
-    def _commit(self, name: str, function: Callable[..., Any], args: Any, kwargs: Any, *, settle: bool) -> Steps[Any]:
-        self.meet("before", name)
-        if settle:
+    def _commit(self, commit: Any) -> Steps[Any]:
+        self.meet("before", commit.name)
+        if commit.settle:
             self.meet("before", "settle")
-        result = yield from super()._commit(name, function, args, kwargs, settle=settle)
-        self.meet("after", name)
+        result = yield from super()._commit(commit)
+        self.meet("after", commit.name)
         return result
 
     def _join(self, jobs: Iterable[Handle[Any] | str]) -> Steps[list[JobOutcome[Any]]]:

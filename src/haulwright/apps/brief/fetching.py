@@ -113,7 +113,8 @@ class FetchFeeds:
         chunks = [body.drafts[start : start + CHUNK] for start in range(0, len(body.drafts), CHUNK)] or [[]]
         new = edited = 0
         for number, chunk in enumerate(chunks[:-1]):
-            counts = await ctx.acommit(f"articles:{digest}:{number}", self._write_articles, feed, chunk)
+            part = f"{digest}:{number}"
+            counts = await ctx.acommit(f"articles:{part}", self._write_articles, feed, chunk, key=part)
             new, edited = new + counts.new, edited + counts.edited
         so_far = FeedFetch("read", len(body.drafts), new, edited)
         return await ctx.acommit("read", self._write_last, feed, chunks[-1], body.columns, so_far, settle=True)

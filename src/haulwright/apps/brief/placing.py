@@ -37,7 +37,7 @@ class PlacingOfAll:
 
     def run(self, ctx: Context) -> int:
         """Enqueue the placing for each tenant that has new articles, and return how many those are."""
-        return ctx.commit("tenants", self._enqueue, self._placing.waiting())
+        return ctx.commit("tenants", self._enqueue, self._placing.waiting(), key="waiting")
 
     def _enqueue(self, tx: Tx, tenants: list[str]) -> int:
         calls = [self._place.using(tenant=tenant).call(self._placing.version) for tenant in tenants]
@@ -67,7 +67,8 @@ class Placing:
             if not rows:
                 break
             links = [window.place(*row) for row in rows]
-            placed += ctx.commit(f"after:{links[0]['place']}", self._write, ctx.job.tenant, version, links)
+            first = links[0]["place"]
+            placed += ctx.commit(f"after:{first}", self._write, ctx.job.tenant, version, links, key=str(first))
             if len(rows) < BATCH:
                 break
         return placed

@@ -60,7 +60,7 @@ class PublishingOfAll:
         """Enqueue the brief of the slot's day for each tenant that has feeds, and return how many those are."""
         slot = self._publishing.tables.read("runs.slot_of", schedule=DAILY_BRIEF, job_id=ctx.job.id)
         day = self._publishing.day_of(slot[0][0] if slot else ctx.store.now())
-        return ctx.commit("tenants", self._enqueue, day, self._feeds.tenants())
+        return ctx.commit("tenants", self._enqueue, day, self._feeds.tenants(), key=day)
 
     def _enqueue(self, tx: Tx, day: str, tenants: list[str]) -> int:
         calls = [self._publish.using(tenant=tenant).call(day) for tenant in tenants]

@@ -97,7 +97,7 @@ class Fetch:
         target = await asyncio.to_thread(self._begin, ctx, artifact)
         first = await asyncio.to_thread(self._find_duplicate, target)
         if first is not None:
-            await ctx.acommit("DEDUPE", self._write_expected_duplicate, target, first)
+            await ctx.acommit("DEDUPE", self._write_expected_duplicate, target, first, key=target.key)
             return _skip(first)
         staged_file = await self._bring(ctx, target)
         content = await self._file(ctx, target, staged_file)
@@ -188,7 +188,7 @@ class Fetch:
             recover=lambda _: {"code": "OK", "sha256": sha256} if has() else None,
             verify=lambda _: has(),
         )
-        return await ctx.acommit(f"DEDUPE:{sha256}", self._write_filed, target, staged_file, kind)
+        return await ctx.acommit(f"DEDUPE:{sha256}", self._write_filed, target, staged_file, kind, key=sha256)
 
     def _check_kind(self, target: Artifact, staged_file: StagedFile) -> str:
         """The kind of what arrived. What was not asked for is thrown away, so that another run fetches it anew."""

@@ -82,7 +82,7 @@ class Poll:
             stopped = await self._stop(ctx, airbyte, [run for run in watched if not run.is_awaited])
         ended = [(run, job) for run, job in states if job.is_terminal and not run.has_ended]
         if ended or stopped:
-            await ctx.acommit(f"seen:{ctx.job.fence}", self._write, ended, stopped)
+            await ctx.acommit(f"seen:{ctx.job.fence}", self._write, ended, stopped, key=str(ctx.job.fence))
         self._remember(place, began_at)
         over = {run.job_id for run, _ in ended} | {run.job_id for run in watched if run.has_ended}
         await asyncio.to_thread(_wake, ctx.store, sorted(over), "its run has ended")

@@ -64,7 +64,7 @@ class Sync:
             self._clients.account(connection.external_account_id).aenter(),
         ):
             started = await self._trigger(ctx, airbyte, connection, number)
-        await ctx.acommit(f"begun:{number}", self._write_begun, ctx, connection, number, started)
+        await ctx.acommit(f"begun:{number}", self._write_begun, ctx, connection, number, started, key=str(number))
         wait = min(LOOK_AGAIN_SECONDS, self._clients.limits.longest_seconds)
         return Snooze(0 if started.status in TERMINAL else wait, _gate(started.run_id))
 
@@ -134,7 +134,7 @@ class Sync:
                     job = await airbyte.ajob(run.run_id)
         except (AuthFailed, Permanent) as error:
             if not (isinstance(error, AuthFailed) and error.shared):
-                await ctx.acommit(f"lost:{run.round}", self._write_settled, run)
+                await ctx.acommit(f"lost:{run.round}", self._write_settled, run, key=str(run.run_id))
             raise
 
         def write(tx: Tx) -> None:
@@ -147,7 +147,7 @@ class Sync:
 
         await ctx.acommit(f"looked:{run.round}:{ctx.job.fence}", write)
         if is_overdue and not job.is_success:
-            await ctx.acommit(f"late:{run.round}", self._write_settled, run)
+            await ctx.acommit(f"late:{run.round}", self._write_settled, run, key=str(run.run_id))
             raise SyncFailed(f"Airbyte's run {run.run_id} took too long and was stopped.", TIMEOUT)
         ended_at = await asyncio.to_thread(ctx.store.now) if job.is_terminal else None
         return replace(
@@ -168,7 +168,7 @@ class Sync:
         """Settle a run that has ended, and with it the job or this attempt."""
         if run.is_success:
             return await ctx.acommit(f"synced:{run.round}", self._write_synced, run, settle=True)
-        await ctx.acommit(f"ended:{run.round}", self._write_settled, run)
+        await ctx.acommit(f"ended:{run.round}", self._write_settled, run, key=str(run.run_id))
         if run.status == "cancelled":
             raise Cancelled(f"Airbyte's run {run.run_id} was cancelled there")
         raise SyncFailed(f"Airbyte's run {run.run_id} {run.status}.")

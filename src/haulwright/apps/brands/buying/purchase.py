@@ -72,7 +72,7 @@ class RunPurchase:
         """The run that this job is to bring in: its own from before, one that was left behind, or a new one."""
         if state.unfinished is not None and state.unfinished.job_id == ctx.job.id:
             return state.unfinished
-        return await ctx.acommit(f"order:{ctx.job.id}", self._order, state, capability, ctx.job.id)
+        return await ctx.acommit(f"order:{ctx.job.id}", self._order, state, capability, ctx.job.id, key=ctx.job.id)
 
     async def advance(self, ctx: Context, run: PaidRun) -> PaidRun | Snooze:
         """Take a run as far as it goes now: the run with its items here, or when to look again."""
@@ -125,7 +125,7 @@ class RunPurchase:
             return await start.arecover(run.id)
 
         actor_run = await ctx.aeffect("start", start.abegin, run.id, key=f"start:{run.id}", recover=recover)
-        return await ctx.acommit(f"started:{run.id}:{ctx.job.id}", self._record_start, run, actor_run)
+        return await ctx.acommit(f"started:{run.id}:{ctx.job.id}", self._record_start, run, actor_run, key=run.id)
 
     def _record_start(self, tx: Tx, run: PaidRun, actor_run: ActorRun) -> PaidRun:
         writing = self._tables.on(tx)
@@ -153,7 +153,8 @@ class RunPurchase:
         if not actor_run.is_success:
             reason = actor_run.status_message or "no reason given"
             raise _failure(f"The run ended as {actor_run.status}: {reason}", actor_run.status)
-        await ctx.acommit(f"ended:{run.id}:{ctx.job.id}", self._record_end, run, actor_run, ctx.job.deferrals)
+        waits = ctx.job.deferrals
+        await ctx.acommit(f"ended:{run.id}:{ctx.job.id}", self._record_end, run, actor_run, waits, key=run.id)
         return replace(run, status=actor_run.status, dataset_id=actor_run.dataset_id or run.dataset_id)
 
     async def _abort(self, apify: Apify, run: PaidRun) -> ActorRun:
@@ -177,7 +178,7 @@ class RunPurchase:
         items = apify.aitems(run.dataset_id or "", limit=run.cap, page=min(PAGE_ITEMS, run.cap))
         rows = [_raw_row(item) async for item in items]
         size = {"dataset_items": items.total, "truncated": items.truncated}
-        return await ctx.acommit(f"fetched:{run.id}:{ctx.job.id}", self._store, run, rows, size)
+        return await ctx.acommit(f"fetched:{run.id}:{ctx.job.id}", self._store, run, rows, size, key=run.id)
 
     def _store(self, tx: Tx, run: PaidRun, rows: list[dict[str, Any]], size: dict[str, Any]) -> PaidRun:
         """Replace the raw items of a run and their count, in one transaction."""

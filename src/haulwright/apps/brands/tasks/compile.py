@@ -65,7 +65,7 @@ class CompileTask:
         run = await asyncio.to_thread(self._repository.compile_run, ctx.job.tenant, compile_run_id)
         if run is None:
             return Skip("the compile was removed")
-        job_ids = await ctx.acommit(f"begin:{ctx.job.id}", self._begin, run)
+        job_ids = await ctx.acommit(f"begin:{ctx.job.id}", self._begin, run, key=run.id)
         jobs = await ctx.ajoin(job_ids)
         return await self._finish(ctx, run, await self._outcomes(ctx, run, jobs))
 
@@ -94,7 +94,7 @@ class CompileTask:
         """What became of the sources; those whose job ended without a word are recorded as failed first."""
         sources = await asyncio.to_thread(self._repository.compile_sources, run)
         if any(source.outcome is None for source in sources):
-            await ctx.acommit(f"lost:{ctx.job.id}", self._record_lost, run, sources, jobs)
+            await ctx.acommit(f"lost:{ctx.job.id}", self._record_lost, run, sources, jobs, key=run.id)
             sources = await asyncio.to_thread(self._repository.compile_sources, run)
         return [source.outcome for source in sources if source.outcome is not None]
 
@@ -111,7 +111,7 @@ class CompileTask:
         items = await asyncio.to_thread(self._evidence, run, outcomes)
         if not items:
             error = NoEvidence(f"No source could be used: {_summary(outcomes)}.", hint="See: haulwright brand status")
-            await ctx.acommit(f"fail:{ctx.job.id}", self._fail, run, status, error)
+            await ctx.acommit(f"fail:{ctx.job.id}", self._fail, run, status, error, key=run.id)
             raise error
         brand = await asyncio.to_thread(self._repository.brand, run.tenant, run.brand_id)
         evidence_bundle, report = await asyncio.to_thread(_compute, items, run)

@@ -65,7 +65,7 @@ class RefreshTask:
             outcome = await self._resolve(ctx, state)
         except Exception as error:
             if _is_final(ctx, error):
-                await ctx.acommit(f"fail:{ctx.job.id}", self._fail, state, error, ctx.job.id)
+                await ctx.acommit(f"fail:{ctx.job.id}", self._fail, state, error, ctx.job.id, key=ctx.job.id)
                 await asyncio.to_thread(self._wake_others, ctx, state)
             raise
         if isinstance(outcome, Snooze):
@@ -93,7 +93,8 @@ class RefreshTask:
             raise Permanent(f"No actor spec for {connection.source}")
         if not capability.enabled:
             if run is not None and run.job_id == ctx.job.id:
-                await ctx.acommit(f"let go:{run.id}:{ctx.job.id}", self._purchase.abandon, run, SWITCHED_OFF)
+                name = f"let go:{run.id}:{ctx.job.id}"
+                await ctx.acommit(name, self._purchase.abandon, run, SWITCHED_OFF, key=run.id)
             return SourceOutcome(connection.source, connection.id, "skipped", SWITCHED_OFF)
         if run is not None and state.is_owned and run.job_id != ctx.job.id:
             return Snooze(self._settings.poll_interval_seconds, GATE + connection.id)
@@ -126,7 +127,8 @@ class RefreshTask:
         return replace(outcome, run_age_hours=round(decision.run_age_hours or 0.0, 2))
 
     async def _normalize(self, ctx: Context, run: PaidRun, capability: Capability) -> PaidRun:
-        counts = await ctx.acommit(f"normalize:{run.id}:{ctx.job.id}", self._normalize_in, run, capability)
+        name = f"normalize:{run.id}:{ctx.job.id}"
+        counts = await ctx.acommit(name, self._normalize_in, run, capability, key=run.id)
         if counts.error is not None:
             raise TooManyBadItems(counts.error)
         return replace(run, normalized_created=counts.created, normalized_updated=counts.updated)

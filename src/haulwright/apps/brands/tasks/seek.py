@@ -41,7 +41,7 @@ class SeekTask:
             return Snooze(self._settings.poll_interval_seconds, f"job {run.job_id}")
         async with self._account.open() as apify:
             actor_run = await order_of(apify, run, self._settings).arecover(run.id)
-        return await ctx.acommit("conclude", self._conclude, run, actor_run, ctx.job.id)
+        return await ctx.acommit("conclude", self._conclude, run, actor_run, ctx.job.id, key=run.id)
 
     def _is_being_ordered(self, ctx: Context, run: PaidRun) -> bool:
         job = ctx.store.listing.find(run.job_id, run.tenant)
