@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from html import escape
 from typing import Final
@@ -50,7 +50,9 @@ def parse_feed(
         entries=tuple(entries),
         language=draft.language,
         ttl_seconds=draft.ttl_seconds,
-        warnings=(*encoding, *draft.warnings, *dropped),
+        warnings=(*encoding, *draft.warnings, *dropped.notes()),
+        repeated=dropped.repeated,
+        refused=dropped.refused,
     )
 
 
@@ -75,6 +77,28 @@ def _address(url: str | None) -> tuple[str | None, str | None]:
         return None, f"the link {refusal.why}"
 
 
+@dataclass(slots=True)
+class _DroppedEntries:
+    """Entries that are left out: how many for which reason, and a line for each."""
+
+    repeated: int = 0
+    refused: int = 0
+    lines: list[str] = field(default_factory=list)
+
+    def repeat(self, number: int) -> None:
+        self.repeated += 1
+        self.lines.append(f"entry {number} repeats an earlier one and was left out")
+
+    def refuse(self, number: int) -> None:
+        self.refused += 1
+        self.lines.append(f"entry {number} has no guid, link or title and was left out")
+
+    def notes(self) -> list[str]:
+        """The first lines, and how many there are beside them."""
+        more = len(self.lines) - MOST_WARNINGS
+        return [*self.lines[:MOST_WARNINGS], *([f"{more} more entries were left out"] if more > 0 else [])]
+
+
 @dataclass(frozen=True, slots=True)
 class _FeedReader:
     """Makes entries of drafts."""
@@ -82,20 +106,18 @@ class _FeedReader:
     now: datetime
     limits: FeedLimits
 
-    def entries(self, feed: FeedDraft) -> tuple[list[Entry], list[str]]:
+    def entries(self, feed: FeedDraft) -> tuple[list[Entry], _DroppedEntries]:
         """Return each entry of the feed once, and what was left out."""
         addresses = [_address(draft.url) for draft in feed.entries]
         shared = shared_guids((draft.guid, address[0]) for draft, address in zip(feed.entries, addresses, strict=True))
         kept: dict[str, Entry] = {}
-        dropped = []
+        dropped = _DroppedEntries()
         for number, (draft, address) in enumerate(zip(feed.entries, addresses, strict=True), 1):
             entry = self.entry(draft, *address, guid_is_shared=draft.guid in shared)
             if entry is None:
-                dropped.append(f"entry {number} has no guid, link or title and was left out")
+                dropped.refuse(number)
             elif kept.setdefault(entry.key, entry) is not entry:
-                dropped.append(f"entry {number} repeats an earlier one and was left out")
-        if len(dropped) > MOST_WARNINGS:
-            dropped[MOST_WARNINGS:] = [f"{len(dropped) - MOST_WARNINGS} more entries were left out"]
+                dropped.repeat(number)
         return list(kept.values()), dropped
 
     def entry(
