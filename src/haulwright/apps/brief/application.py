@@ -66,7 +66,7 @@ class Brief(Application):
 
         self.fetch_task: Task[[str], Any] = declare(
             "fetch", unique="feed_id", timeout="110 s", deadline="1 day",
-            event_fields=("feed_id", "outcome", "entries", "new", "edited"),
+            event_fields=("feed_id", "outcome", "entries", "new", "edited", "repeated", "refused"),
         )(FetchFeeds(self.tables, self.feeds, self.sites).run)  # fmt: skip
         self.place_task: Task[[str], Any] = declare("place", unique="version", lease="10 min")(self.placing.run)
         self.publish_task: Task[[str], Any] = declare(

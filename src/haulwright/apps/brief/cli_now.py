@@ -97,7 +97,7 @@ def count_outcomes(endings: Sequence[Ending]) -> dict[str, int]:
         "feeds": len(endings),
         **{word: outcomes[word] for word in ("read", "unchanged", "failed")},
         "waiting": sum(ending.waits for ending in endings),
-        **{word: sum(result[word] for result in results) for word in ("new", "edited")},
+        **{word: sum(result[word] for result in results) for word in ("new", "edited", "repeated", "refused")},
     }
 
 

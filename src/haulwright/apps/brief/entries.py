@@ -1,10 +1,8 @@
-"""From an entry of a feed to an article: who it is, by several names, and what of it is kept."""
+"""From an entry of a feed to an article: who it is, and what of it is kept."""
 
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -13,12 +11,9 @@ from haulwright.clock import Instant
 from haulwright.sources.feeds import Entry, Feed
 from haulwright.sources.feeds.markup import clean
 from haulwright.sources.tools.dates import FUTURE_GRACE
-from haulwright.sources.tools.urls import CANON_VERSION
 
 IDENTITY_VERSION: Final = 1
-"""Part of every hash. It grows when a rule below changes who an article is."""
-TELLING_CHARS: Final = 200
-"""From this length on, title and text alone say which article of a feed it is."""
+"""Part of every id. It grows when a rule below changes who an article is."""
 TITLE_CHARS: Final = 500
 TEXT_CHARS: Final = 8_000
 SHORT_CHARS: Final = 500
@@ -34,10 +29,10 @@ _HASH_CHARS: Final = 32
 class ArticleDraft:
     """An article as a feed has it now."""
 
-    names: tuple[str, ...]
-    """Hashes that each say who it is, the strongest first."""
+    id: str
+    """Follows from its identity: the same on every database."""
     url: str | None
-    """The canonical address, where it belongs to this entry alone."""
+    """The canonical address. Where there is one, it is the identity."""
     link: str | None
     guid: str | None
     title: str
@@ -46,50 +41,41 @@ class ArticleDraft:
     published_at: Instant | None
     content_hash: str
 
-    @property
-    def id(self) -> str:
-        """What it is called once it is taken in as new: the same on every database."""
-        return self.names[0]
-
 
 def drafts(feed: Feed, feed_id: str, now: datetime) -> list[ArticleDraft]:
-    """The articles of a feed, the oldest first where the feed is in the usual order."""
-    common = Counter(
-        name for entry in feed.entries for name in {entry.canonical_url, entry.guid_alt, entry.content_hash}
-    )
-    return [_draft(entry, feed_id, common, now) for entry in reversed(feed.entries)]
+    """The articles of a feed, each once, the oldest first where the feed is in the usual order.
+
+    Where several entries are one article, what stands first in the feed counts: that is the newest.
+    """
+    articles: dict[str, ArticleDraft] = {}
+    for entry in feed.entries:
+        draft = _draft(entry, feed_id, now)
+        articles.setdefault(draft.id, draft)
+    return list(articles.values())[::-1]
 
 
-def _draft(entry: Entry, feed_id: str, common: Counter[str | None], now: datetime) -> ArticleDraft:
-    title, text = fit(entry.title, TITLE_CHARS), _text(entry)
-    url = entry.canonical_url if common[entry.canonical_url] == 1 else None
-    guid = entry.guid_alt if common[entry.guid_alt] == 1 else None
-    telling = common[entry.content_hash] == 1 and len(title) + len(text) >= TELLING_CHARS
+def _draft(entry: Entry, feed_id: str, now: datetime) -> ArticleDraft:
     return ArticleDraft(
-        names=tuple(dict.fromkeys(_names(feed_id, entry.key, url, guid, entry.content_hash if telling else None))),
-        url=None if url is None else fit(url, LINK_CHARS),
+        id=_identity(entry, feed_id),
+        url=fit(entry.canonical_url, LINK_CHARS) if entry.canonical_url else None,
         link=fit(entry.url, LINK_CHARS) if entry.url else None,
         guid=fit(entry.guid, SHORT_CHARS) if entry.guid else None,
-        title=title,
-        text=text,
+        title=fit(entry.title, TITLE_CHARS),
+        text=_text(entry),
         author=fit(entry.author, SHORT_CHARS) if entry.author else None,
         published_at=_instant(entry.published_at, now),
         content_hash=entry.content_hash,
     )
 
 
-def _names(feed_id: str, key: str, url: str | None, guid: str | None, text: str | None) -> Iterator[str]:
-    """By address for all feeds of a tenant, whichever the scheme; by guid and by text within its feed alone.
+def _identity(entry: Entry, feed_id: str) -> str:
+    """An article is its address, for all feeds of a tenant and whichever the scheme.
 
-    What several entries of a body have in common says nothing about which of them it is, and is not given.
+    One without an address is what its feed calls it, else what it says: the key of the entry, within its feed alone.
     """
-    if url is not None:
-        yield _hash("url", str(CANON_VERSION), url.partition("://")[2])
-    yield _hash("key", feed_id, key)
-    if guid is not None:
-        yield _hash("guid", feed_id, guid)
-    if text is not None:
-        yield _hash("text", feed_id, text)
+    if entry.canonical_url is not None:
+        return _hash("url", entry.canonical_url.partition("://")[2])
+    return _hash("key", feed_id, entry.key)
 
 
 def _text(entry: Entry) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal
 
@@ -35,13 +35,22 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class FeedFetch:
-    """What reading a feed came to."""
+    """What reading a feed came to: each entry of the body is new, edited, repeated or refused."""
 
     outcome: Literal["read", "unchanged", "failed"]
     entries: int = 0
     new: int = 0
     edited: int = 0
+    repeated: int = 0
+    """Known, and as they were; or the same article as another entry."""
+    refused: int = 0
+    """Nothing says who they are."""
     error: str | None = None
+
+    def plus(self, counts: IntakeCounts) -> FeedFetch:
+        """The same with more articles taken in."""
+        new, edited = self.new + counts.new, self.edited + counts.edited
+        return replace(self, new=new, edited=edited, repeated=self.repeated + counts.repeated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +58,8 @@ class Body:
     """What a feed said this time, ready to be written."""
 
     drafts: list[ArticleDraft]
+    read: FeedFetch
+    """What is counted before any of them is taken in."""
     columns: dict[str, Any]
     """What the row of the feed says of it."""
 
@@ -106,17 +117,20 @@ class FetchFeeds:
             "warnings": json.dumps([fit(note, WARNING_CHARS) for note in list(notes)[:MOST_WARNINGS]]),
             "rest_us": min((parsed_feed.ttl_seconds or 0) * SECOND, MOST_PAUSE_US),
         }
-        return Body(drafts(parsed_feed, feed.id, moment), columns)
+        articles = drafts(parsed_feed, feed.id, moment)
+        repeated = parsed_feed.repeated + len(parsed_feed.entries) - len(articles)
+        entries = len(articles) + repeated + parsed_feed.refused
+        read = FeedFetch("read", entries, repeated=repeated, refused=parsed_feed.refused)
+        return Body(articles, read, columns)
 
     async def _take_in(self, ctx: Context, feed: FeedSubscription, body: Body, digest: str) -> FeedFetch:
         """Take the articles in, some at a time. Only with the last of them is the body known: until then none is."""
         chunks = [body.drafts[start : start + CHUNK] for start in range(0, len(body.drafts), CHUNK)] or [[]]
-        new = edited = 0
+        so_far = body.read
         for number, chunk in enumerate(chunks[:-1]):
             part = f"{digest}:{number}"
             counts = await ctx.acommit(f"articles:{part}", self._write_articles, feed, chunk, key=part)
-            new, edited = new + counts.new, edited + counts.edited
-        so_far = FeedFetch("read", len(body.drafts), new, edited)
+            so_far = so_far.plus(counts)
         return await ctx.acommit("read", self._write_last, feed, chunks[-1], body.columns, so_far, settle=True)
 
     def _write_articles(self, tx: Tx, feed: FeedSubscription, chunk: list[ArticleDraft]) -> IntakeCounts:
@@ -125,9 +139,7 @@ class FetchFeeds:
     def _write_last(
         self, tx: Tx, feed: FeedSubscription, chunk: list[ArticleDraft], columns: dict[str, Any], so_far: FeedFetch
     ) -> FeedFetch:
-        counts = self._write_articles(tx, feed, chunk)
-        result = FeedFetch("read", so_far.entries, so_far.new + counts.new, so_far.edited + counts.edited)
-        return self._write_answered(tx, feed, columns, result)
+        return self._write_answered(tx, feed, columns, so_far.plus(self._write_articles(tx, feed, chunk)))
 
     def _write_answered(self, tx: Tx, feed: FeedSubscription, columns: dict[str, Any], result: FeedFetch) -> FeedFetch:
         params = dict.fromkeys(("body_hash", "etag", "last_modified", "format", "warnings", "rest_us")) | columns

@@ -77,6 +77,10 @@ class Feed:
     """How long the feed asks to be left alone."""
     warnings: tuple[str, ...] = ()
     """What was wrong with the feed and how it was read."""
+    repeated: int = 0
+    """Entries that were left out because they have the key of an earlier one."""
+    refused: int = 0
+    """Entries that were left out because nothing says who they are."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from html import escape
 from typing import Final
@@ -50,7 +50,9 @@ def parse_feed(
         entries=tuple(entries),
         language=draft.language,
         ttl_seconds=draft.ttl_seconds,
-        warnings=(*encoding, *draft.warnings, *dropped),
+        warnings=(*encoding, *draft.warnings, *dropped.notes()),
+        repeated=dropped.repeated,
+        refused=dropped.refused,
     )
 
 
@@ -95,6 +97,28 @@ def _with_key(entry: Entry, key: EntryKey) -> Entry:
     return replace(entry, key=key.key, warnings=(*entry.warnings, note))
 
 
+@dataclass(slots=True)
+class _DroppedEntries:
+    """Entries that are left out: how many for which reason, and a line for each."""
+
+    repeated: int = 0
+    refused: int = 0
+    lines: list[str] = field(default_factory=list)
+
+    def repeat(self, number: int) -> None:
+        self.repeated += 1
+        self.lines.append(f"entry {number} repeats an earlier one and was left out")
+
+    def refuse(self, number: int) -> None:
+        self.refused += 1
+        self.lines.append(f"entry {number} has no guid, link, title or text and was left out")
+
+    def notes(self) -> list[str]:
+        """The first lines, and how many there are beside them."""
+        more = len(self.lines) - MOST_WARNINGS
+        return [*self.lines[:MOST_WARNINGS], *([f"{more} more entries were left out"] if more > 0 else [])]
+
+
 @dataclass(frozen=True, slots=True)
 class _FeedReader:
     """Makes entries of drafts."""
@@ -102,21 +126,19 @@ class _FeedReader:
     now: datetime
     limits: FeedLimits
 
-    def entries(self, feed: FeedDraft) -> tuple[list[Entry], list[str]]:
+    def entries(self, feed: FeedDraft) -> tuple[list[Entry], _DroppedEntries]:
         """Return each entry of the feed once, and what was left out."""
         entries = [self.entry(draft) for draft in feed.entries]
         keys = entry_keys([_names(entry) for entry in entries])
         kept: dict[str, Entry] = {}
-        dropped = []
+        dropped = _DroppedEntries()
         for number, (entry, key) in enumerate(zip(entries, keys, strict=True), 1):
             if key is None:
-                dropped.append(f"entry {number} has no guid, link, title or text and was left out")
+                dropped.refuse(number)
             elif key.key in kept:
-                dropped.append(f"entry {number} repeats an earlier one and was left out")
+                dropped.repeat(number)
             else:
                 kept[key.key] = _with_key(entry, key)
-        if len(dropped) > MOST_WARNINGS:
-            dropped[MOST_WARNINGS:] = [f"{len(dropped) - MOST_WARNINGS} more entries were left out"]
         return list(kept.values()), dropped
 
     def entry(self, draft: EntryDraft) -> Entry:

@@ -1,9 +1,9 @@
 -- Articles on PostgreSQL.
 
--- name: known
--- Which of these were ever taken in, and as which article.
-select s.hash, s.article_id from unnest(:hash::text[]) as input (hash)
-join brief_seen s on s.tenant = :tenant and s.hash = input.hash;
+-- name: seen
+-- Which of these were ever taken in.
+select s.article_id from unnest(:article_id::text[]) as input (article_id)
+join brief_seen s on s.tenant = :tenant and s.article_id = input.article_id;
 
 -- name: add
 insert into brief_articles (
@@ -16,13 +16,13 @@ from unnest(:id::text[], :url::text[], :link::text[], :guid::text[], :title::tex
             :published_at::bigint[], :content_hash::text[])
      as input (id, url, link, guid, title, text, author, published_at, content_hash),
      (select haulwright_now(:now::bigint) as at) as now
-on conflict do nothing
+on conflict (tenant, id) do nothing
 returning id;
 
 -- name: remember
-insert into brief_seen (tenant, hash, article_id, seen_at)
-select :tenant, input.hash, input.article_id, haulwright_now(:now::bigint)
-from unnest(:hash::text[], :article_id::text[]) as input (hash, article_id)
+insert into brief_seen (tenant, article_id, seen_at)
+select :tenant, input.article_id, haulwright_now(:now::bigint)
+from unnest(:article_id::text[]) as input (article_id)
 on conflict do nothing;
 
 -- name: edit

@@ -29,7 +29,7 @@ create table brief_articles (
     tenant        text collate "C" not null,
     id            text collate "C" not null,        -- follows from its identity
     feed_id       text collate "C" not null,        -- the feed that brought it, and that may edit it
-    url           text collate "C",                 -- canonical; null where the address does not say which article it is
+    url           text collate "C",                 -- canonical; null where the feed gives no address
     canon_version integer not null,                -- of the rule that made the url
     link          text,                            -- where it leads, as the feed writes it
     guid          text,
@@ -53,13 +53,12 @@ create index brief_articles_unbriefed on brief_articles (tenant, at, id) where b
 create index brief_articles_seen on brief_articles (seen_at);
 create index brief_articles_feed on brief_articles (tenant, feed_id);
 
--- What was ever taken in, as hashes of addresses, ids and texts. It outlives the articles: nothing comes back as new.
+-- What was ever taken in. It outlives the articles: nothing comes back as new.
 create table brief_seen (
     tenant     text collate "C" not null,
-    hash       text collate "C" not null,
     article_id text collate "C" not null,
     seen_at    bigint not null,
-    primary key (tenant, hash)
+    primary key (tenant, article_id)
 );
 
 -- Which article belongs to which event: one for each article and version of clustering.

@@ -1,8 +1,8 @@
 -- Articles on SQLite.
 
--- name: known
--- Which of these were ever taken in, and as which article.
-select s.hash, s.article_id from input join brief_seen s on s.tenant = :tenant and s.hash = input.hash;
+-- name: seen
+-- Which of these were ever taken in.
+select s.article_id from input join brief_seen s on s.tenant = :tenant and s.article_id = input.article_id;
 
 -- name: add
 insert into brief_articles (
@@ -11,12 +11,12 @@ insert into brief_articles (
 values (
     :tenant, :id, :feed_id, :url, :canon_version, :link, :guid, :title, :text, :author, :published_at,
     min(coalesce(:published_at, :now), :now), :content_hash, :now, :now)
-on conflict do nothing
+on conflict (tenant, id) do nothing
 returning id;
 
 -- name: remember
-insert into brief_seen (tenant, hash, article_id, seen_at)
-select :tenant, input.hash, input.article_id, :now from input
+insert into brief_seen (tenant, article_id, seen_at)
+select :tenant, input.article_id, :now from input
 where true
 on conflict do nothing;
 
