@@ -92,7 +92,7 @@ def test_a_young_run_that_a_dead_job_left_behind_is_gone_on_with(scene):
     scene.settle()
 
     (run,) = runs_of(scene.brands, scene.connection)
-    assert (run.id, run.status, len(scene.sandbox.books.paid_runs())) == (left.id, "TIMED_OUT", 1)
+    assert (run.id, run.status, len(scene.sandbox.books.paid_runs())) == (left.id, "timed_out", 1)
 
 
 def test_an_old_run_that_a_dead_job_left_behind_is_given_up_for_another(scene):

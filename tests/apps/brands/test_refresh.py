@@ -104,12 +104,12 @@ def test_a_run_that_takes_too_long_is_aborted_and_recorded(brands, brand, sandbo
     settle()
 
     (run,) = runs_of(brands, connection)
-    assert (run.status, run.error_class, run.normalized_at) == ("TIMED_OUT", "RunFailed", None)
+    assert (run.status, run.error_class, run.normalized_at) == ("timed_out", "ApifyTimeoutError", None)
     assert run.error.startswith("Polling timed out after 300s")
     assert [one.status(sandbox.clock.now()) for one in sandbox.apify.runs()] == ["ABORTED"]
     done = brands.compile_run(ACME, compiled.id)
     (failed,) = done.evidence_status["failed"]
-    assert (failed["apify_run_status"], failed["dataset_id"]) == ("TIMED_OUT", run.dataset_id)
+    assert (failed["apify_run_status"], failed["dataset_id"]) == ("timed_out", run.dataset_id)
     assert (done.status, done.error_class) == ("failed", "NoEvidence")
 
 
@@ -129,7 +129,6 @@ def test_a_run_that_ends_without_success_is_a_failed_source(brands, brand, sandb
     assert len(sandbox.books.paid_runs(POSTS)) == 1
 
 
-@pytest.mark.proves("IN-10")
 def test_looks_that_fail_for_a_while_are_tolerated(brands, brand, sandbox, settle):
     sandbox.faults.add("status", path="/apify/v2/actor-runs/*", code=502, times=3)
     (connection,) = connect(brands, brand)

@@ -13,6 +13,7 @@ from haulwright.apps.brands.evidence.item import EvidenceItem
 from haulwright.apps.brands.evidence.status import SourceOutcome
 from haulwright.clock import SECOND, Instant
 from haulwright.errors import NotFound
+from haulwright.sources.apify.runs import TERMINAL
 from haulwright.stores.connection import Row
 
 HOUR_US = 3600 * SECOND
@@ -161,7 +162,7 @@ class PaidRun:
     """Another job ordered it, and may have begun it."""
     cap: int
     status: str
-    """ORDERED, then Apify's own word, or TIMED_OUT where we gave up."""
+    """ORDERED, then Apify's own word, or timed_out where we gave up."""
     apify_run_id: str | None
     dataset_id: str | None
     dataset_items: int | None
@@ -178,6 +179,12 @@ class PaidRun:
     fetched_at: Instant | None
     normalized_at: Instant | None
     finished_at: Instant | None
+    polled_at: Instant | None = None
+    """When it was last looked at."""
+    elapsed_us: int = 0
+    """How long it had taken by then."""
+    wait_us: int = 0
+    """How long the wait after that look was meant to be."""
 
     @classmethod
     def of(cls, row: Row) -> Self:
@@ -185,6 +192,11 @@ class PaidRun:
         names = [field.name for field in fields(cls)]
         values = dict(zip(names, row, strict=False))  # what is read beside a run comes after it
         return cls(**{**values, **{name: bool(values[name]) for name in _FLAGS}})
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether it was begun at Apify and, as far as is known here, goes on."""
+        return self.apify_run_id is not None and self.status not in TERMINAL
 
     def age_hours(self, now: Instant) -> float:
         """How old what it found is."""

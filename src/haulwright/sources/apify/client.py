@@ -12,7 +12,7 @@ from math import ceil
 from typing import Any, Final
 from urllib.parse import quote
 
-from haulwright.errors import Retryable, Throttled
+from haulwright.errors import Retryable, RunError, Throttled
 from haulwright.sources.apify.errors import (
     ApifyNotFound,
     ApifyTimeoutError,
@@ -144,10 +144,14 @@ class Apify(VendorClient):
                 if run.is_terminal:
                     return run
                 failures = 0
+        late = ApifyTimeoutError(f"Polling timed out after {timeout_seconds:g}s for run_id={run_id}")
+        late.run_id, late.aborted = run_id, abort
         if abort:
-            await self.aabort(run_id)
-        late = ApifyTimeoutError(f"Run {run_id} was not over after {timeout_seconds:g} s.")
-        late.run_id = run_id
+            try:
+                await self.aabort(run_id)
+            except RunError as error:
+                late.aborted = False
+                raise late from error
         raise late
 
     async def aabort(self, run_id: str, *, gracefully: bool = False) -> ActorRun:
@@ -204,7 +208,7 @@ def _run(reply: Reply, what: str) -> ActorRun:
 
 def _parsed(document: object, reply: Reply, what: str) -> ActorRun:
     try:
-        return ActorRun.parse(document)
+        return ActorRun.parse(document, reply.headers.get("date", ""))
     except ValueError:
         raise unreadable(what, reply.status, reply.body) from None
 

@@ -47,6 +47,8 @@ class ApifyTimeoutError(ApifyError, Retryable, TimeoutError):
     """A run was not over in the time that it was given."""
 
     run_id: str = ""
+    aborted: bool = False
+    """Whether Apify has said that it was stopped."""
 
 
 class ApifyAuthFailed(ApifyError, AuthFailed):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from typing import Any, Final, Self
 
 from haulwright.errors import InvalidValue
@@ -12,6 +13,8 @@ from haulwright.sources.vendor import RemoteRun, moment, number, whole
 
 SUCCEEDED: Final = "SUCCEEDED"
 TERMINAL: Final = frozenset({SUCCEEDED, "FAILED", "TIMED-OUT", "ABORTED"})
+CLOCK_SECOND: Final = timedelta(seconds=1)
+"""A `Date` header has no fraction: a run that has just begun may seem to begin after it."""
 LEAST_MEMORY_MBYTES: Final = 128
 MOST_MEMORY_MBYTES: Final = 32_768
 
@@ -37,12 +40,21 @@ class ActorRun(RemoteRun):
     build_number: str = ""
     usage_usd: float | None = None
     """What it costs so far. Within some seconds after its end the figure may still grow."""
+    seen_at: datetime | None = None
+    """When it was looked at, by the clock of Apify itself."""
     adopted: bool = False
     """It was found after its start was interrupted, instead of being started a second time."""
 
+    @property
+    def age_seconds(self) -> float | None:
+        """How long ago it began when it was looked at, by Apify's clock alone; None where Apify does not say."""
+        if self.seen_at is None or self.started_at is None or self.seen_at < self.started_at - CLOCK_SECOND:
+            return None
+        return max(0.0, (self.seen_at - self.started_at).total_seconds())
+
     @classmethod
-    def parse(cls, document: Any) -> Self:
-        """Read a run; ValueError where it has no id or no status."""
+    def parse(cls, document: Any, date: str = "") -> Self:
+        """Read a run; ValueError where it has no id or no status. `date` is the header of the answer it stands in."""
         if not isinstance(document, Mapping) or not _text(document, "id") or not _text(document, "status"):
             raise ValueError("a run has an id and a status")
         return cls(
@@ -57,6 +69,7 @@ class ActorRun(RemoteRun):
             exit_code=whole(document.get("exitCode")),
             build_number=_text(document, "buildNumber"),
             usage_usd=number(document.get("usageTotalUsd")),
+            seen_at=_http_date(date),
         )
 
 
@@ -93,6 +106,15 @@ class RunOptions:
             "build": self.build,
         }
         return {name: str(value) for name, value in named.items() if value is not None}
+
+
+def _http_date(text: str) -> datetime | None:
+    """The moment of a `Date` header; None for anything else."""
+    try:
+        parsed = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
 
 
 def _text(document: Mapping[str, Any], name: str) -> str:

@@ -10,8 +10,11 @@ from haulwright.apps.brands.rows import PaidRun
 from haulwright.apps.brands.settings import BrandSettings
 from haulwright.sources.apify import Apify, Order, RunOptions
 
-CLOCKS_APART: Final = timedelta(minutes=10)
-"""How far the clocks of the database and of Apify may be apart, where a run is known by its marker."""
+CLOCKS_APART: Final = timedelta(days=1)
+"""How far the clocks of the database and of Apify may be apart, where a run is known by its marker.
+
+Looking back further than needed costs some requests; not far enough, a second run is paid for.
+"""
 BACKSTOP_SECONDS: Final = 60
 """So long after we would have aborted a run, Apify ends it by itself."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)

@@ -5,21 +5,19 @@ Whatever dies in between, the row says how far it came. A run is found at Apify 
 
 from __future__ import annotations
 
-import asyncio
 import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from haulwright import Cancelled, Context, Permanent, Retryable, Snooze, Throttled, Tx
+from haulwright import Cancelled, Context, Snooze, Throttled, Tx
 from haulwright.apps.brands.buying.connection_state import ConnectionState
 from haulwright.apps.brands.buying.order import order_of
+from haulwright.apps.brands.buying.polling import RunPoller
 from haulwright.apps.brands.buying.write_off import stop_run, write_off
 from haulwright.apps.brands.platforms.capabilities import Capability
 from haulwright.apps.brands.records import RUN_ENDED, RUN_FETCHED, lock_brand, record_run_event, record_start
 from haulwright.apps.brands.rows import PaidRun
-from haulwright.clock import SECOND
 from haulwright.engine.ids import new_id
-from haulwright.errors import RunError
 from haulwright.sources.apify import ActorRun, Apify, Order, input_hash
 
 if TYPE_CHECKING:
@@ -31,14 +29,7 @@ if TYPE_CHECKING:
 PAGE_ITEMS: Final = 50
 LARGEST_ITEM_BYTES: Final = 256 * 1024
 """A larger raw item is counted and not kept."""
-TIMED_OUT: Final = "TIMED_OUT"
 TOO_OLD: Final = "It was left behind, and is too old to be gone on with."
-
-
-class RunFailed(Permanent):
-    """A run that was paid for ended without success; `run_status` is how."""
-
-    run_status: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +58,7 @@ class RunPurchase:
         self._settings = settings
         self._account = account
         self._jobs = jobs
+        self._poller = RunPoller(tables, settings)
 
     async def run_of(self, ctx: Context, state: ConnectionState, capability: Capability) -> PaidRun:
         """The run that this job is to bring in: its own from before, one that was left behind, or a new one."""
@@ -80,7 +72,7 @@ class RunPurchase:
             return run
         async with self._account.open() as apify:
             started = await self._start(ctx, apify, run)
-            ended = await self._poll(ctx, apify, started)
+            ended = await self._end(ctx, apify, started)
             if isinstance(ended, Snooze):
                 return ended
             return await self._fetch(ctx, apify, ended)
@@ -89,6 +81,10 @@ class RunPurchase:
         """Write a run off, and have it stopped at Apify."""
         writing = self._tables.on(tx)
         write_off(writing, run, why)
+        self.stop(writing, run)
+
+    def stop(self, writing: Writing, run: PaidRun) -> None:
+        """Have a run stopped at Apify, as soon as that can be asked."""
         stop_run(writing, self._jobs, run)
 
     def _order(self, tx: Tx, state: ConnectionState, capability: Capability, job_id: str) -> PaidRun:
@@ -135,38 +131,14 @@ class RunPurchase:
             raise Cancelled("The run was given up meanwhile.")
         return started
 
-    async def _poll(self, ctx: Context, apify: Apify, run: PaidRun) -> PaidRun | Snooze:
-        """One look at a run: it is over and succeeded, or when to look again; anything else is raised."""
-        age_us = await asyncio.to_thread(ctx.store.now) - (run.started_at or run.requested_at)
-        is_late = age_us > self._settings.poll_timeout_seconds * SECOND
-        again = Snooze(self._settings.poll_interval_seconds, f"apify run {run.apify_run_id}")
-        try:
-            actor_run = await apify.await_step(run.apify_run_id or "", 0)
-        except Retryable:
-            if is_late:
-                raise
-            return again  # a look that failed costs nothing: the deadline bounds how many there are
-        if not actor_run.is_terminal and is_late:
-            actor_run = await self._abort(apify, run)
-        if not actor_run.is_terminal:
-            return again
-        if not actor_run.is_success:
-            reason = actor_run.status_message or "no reason given"
-            raise _failure(f"The run ended as {actor_run.status}: {reason}", actor_run.status)
+    async def _end(self, ctx: Context, apify: Apify, run: PaidRun) -> PaidRun | Snooze:
+        """The run as it ended with success, or when to look again."""
+        actor_run = await self._poller.poll(ctx, apify, run)
+        if isinstance(actor_run, Snooze):
+            return actor_run
         waits = ctx.job.deferrals
         await ctx.acommit(f"ended:{run.id}:{ctx.job.id}", self._record_end, run, actor_run, waits, key=run.id)
         return replace(run, status=actor_run.status, dataset_id=actor_run.dataset_id or run.dataset_id)
-
-    async def _abort(self, apify: Apify, run: PaidRun) -> ActorRun:
-        """End a run that takes too long, so that it costs no more; where it succeeded just now, all the better."""
-        limit = self._settings.poll_timeout_seconds
-        try:
-            actor_run = await apify.aabort(run.apify_run_id or "")
-        except RunError as error:
-            raise _failure(f"Polling timed out after {limit:g}s, and the run could not be aborted: {error}") from error
-        if actor_run.is_success:
-            return actor_run
-        raise _failure(f"Polling timed out after {limit:g}s; the run was aborted")
 
     def _record_end(self, tx: Tx, run: PaidRun, actor_run: ActorRun, waits: int) -> None:
         writing, end = self._tables.on(tx), {"status": actor_run.status, "usage_usd": actor_run.usage_usd}
@@ -196,9 +168,3 @@ def _raw_row(item: Any) -> dict[str, Any]:
     """A raw item as it is kept: as ASCII, so that nothing in it can be refused by a database."""
     text = json.dumps(item)
     return {"bytes": len(text), "body": text if len(text) <= LARGEST_ITEM_BYTES else None}
-
-
-def _failure(message: str, status: str = TIMED_OUT) -> RunFailed:
-    error = RunFailed(message)
-    error.run_status = status
-    return error

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from haulwright import Context, JobOutcome, Permanent, Skip, Tx
@@ -17,7 +18,7 @@ from haulwright.apps.brands.evidence.status import SourceOutcome, evidence_statu
 from haulwright.apps.brands.platforms.capabilities import SWITCHED_OFF
 from haulwright.apps.brands.records import COMPILE_FAILED, COMPILED, lock_brand, record_outcome
 from haulwright.apps.brands.repository import MOST_CONNECTIONS
-from haulwright.apps.brands.rows import Brand, BrandConnection, CompileRun, CompileSource
+from haulwright.apps.brands.rows import Brand, BrandConnection, CompileRun, CompileSource, PaidRun
 from haulwright.apps.brands.snapshot.compilers import compiler_for
 from haulwright.apps.brands.snapshot.document import SnapshotRequest, snapshot
 from haulwright.apps.brands.snapshot.draft import CompileOrder, SnapshotDraft
@@ -103,7 +104,7 @@ class CompileTask:
         writing, by_id = self._tables.on(tx), {job.id: job for job in jobs}
         for source in sources:
             if source.outcome is None:
-                outcome = _lost(source, by_id.get(source.job_id or ""))
+                outcome = _lost(source, by_id.get(source.job_id or ""), _run_of(writing, run, source))
                 record_outcome(writing, run.tenant, run.id, outcome, source.job_id)
 
     async def _finish(self, ctx: Context, run: CompileRun, outcomes: list[SourceOutcome]) -> dict[str, Any]:
@@ -175,13 +176,22 @@ def _source_row(connection: BrandConnection, job_id: str | None) -> dict[str, An
     return {"connection_id": connection.id, "source": connection.source, "job_id": job_id, **outcome}
 
 
-def _lost(source: CompileSource, job: JobOutcome[Any] | None) -> SourceOutcome:
-    """A source whose job is over without a word."""
+def _run_of(writing: Writing, run: CompileRun, source: CompileSource) -> PaidRun | None:
+    """The paid run that the job of a source has left, if it came to that."""
+    rows = writing.run("runs.of_connection", tenant=run.tenant, connection_id=source.connection_id, limit=1)
+    paid = PaidRun.of(rows[0]) if rows else None
+    return paid if paid is not None and paid.job_id == source.job_id else None
+
+
+def _lost(source: CompileSource, job: JobOutcome[Any] | None, paid: PaidRun | None) -> SourceOutcome:
+    """A source whose job is over without a word: its run, if it has one, says more."""
     if job is None or job.state is None:
         error, error_class = "its job is gone", LOST_CLASS
     else:
         message = (job.error.message if job.error else "") or job.reason
         error, error_class = f"its job is {job.state}: {message}", (job.error and job.error.error_class) or LOST_CLASS
+    if paid is not None:
+        return replace(paid.as_outcome(source.source, "failed", LOST), error=error, error_class=error_class)
     return SourceOutcome(source.source, source.connection_id, "failed", LOST, error=error, error_class=error_class)
 
 

@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING, Any, Final
 from haulwright import Bury, Context, Permanent, Skip, Snooze, Tx
 from haulwright.apps.brands.buying.connection_state import ConnectionState, read_state
 from haulwright.apps.brands.buying.freshness import Freshness
+from haulwright.apps.brands.buying.polling import TIMED_OUT, RunFailed
 from haulwright.apps.brands.evidence.normalization import NormalizationCounts, TooManyBadItems, normalize
 from haulwright.apps.brands.evidence.status import SourceOutcome
 from haulwright.apps.brands.platforms.capabilities import SWITCHED_OFF, Capability
 from haulwright.apps.brands.records import RUN_ENDED, lock_brand, record_outcome, record_run_event
 from haulwright.apps.brands.rows import BrandConnection, PaidRun
-from haulwright.engine.outcome import RetryLater, outcome_of
+from haulwright.engine.outcome import REASON_PERMANENT, RetryLater, outcome_of
 from haulwright.engine.payload import clip
 from haulwright.errors import NotFound
 from haulwright.runtime.failure import failure_of
+from haulwright.sources.apify import ApifyTimeoutError
 
 if TYPE_CHECKING:
     from haulwright.application import Tables, Writing
@@ -56,7 +58,7 @@ class RefreshTask:
 
     async def refresh(
         self, ctx: Context, connection_id: str, compile_run_id: str | None = None
-    ) -> dict[str, Any] | Snooze | Skip:
+    ) -> dict[str, Any] | Snooze | Skip | Bury:
         """Decide about a source, act, and record what became of it. The result is the outcome."""
         state = await asyncio.to_thread(self._state, ctx.job, connection_id, compile_run_id)
         if state is None:
@@ -64,9 +66,12 @@ class RefreshTask:
         try:
             outcome = await self._resolve(ctx, state)
         except Exception as error:
-            if _is_final(ctx, error):
-                await ctx.acommit(f"fail:{ctx.job.id}", self._fail, state, error, ctx.job.id, key=ctx.job.id)
-                await asyncio.to_thread(self._wake_others, ctx, state)
+            if not _is_final(ctx, error):
+                raise
+            await ctx.acommit(f"fail:{ctx.job.id}", self._fail, state, error, ctx.job.id, key=ctx.job.id)
+            await asyncio.to_thread(self._wake_others, ctx, state)
+            if isinstance(error, ApifyTimeoutError):  # trying again would find the run aborted
+                return Bury(REASON_PERMANENT, failure_of(error))
             raise
         if isinstance(outcome, Snooze):
             return outcome
@@ -158,12 +163,14 @@ class RefreshTask:
         run = PaidRun.of(rows[0]) if rows and PaidRun.of(rows[0]).job_id == job_id else None
         failure = failure_of(error)
         fields = {
-            "status": None if run is None else getattr(error, "run_status", run.status),
+            "status": None if run is None else _end_status(run, error),
             "error": clip(failure.message, ERROR_BYTES),
             "error_class": failure.error_class,
         }
         if run is not None:
             _fail_run(writing, run, fields)
+            if run.is_under_way and not isinstance(error, RunFailed) and not getattr(error, "aborted", False):
+                self._purchase.stop(writing, run)
         if state.compile_run is not None:
             outcome = self._failed_outcome(state, run, fields)
             record_outcome(writing, connection.tenant, state.compile_run.id, outcome, job_id)
@@ -187,7 +194,18 @@ def _fail_run(writing: Writing, run: PaidRun, fields: dict[str, Any]) -> None:
         record_run_event(writing, RUN_ENDED, run, **fields)
 
 
+def _end_status(run: PaidRun, error: Exception) -> str:
+    """How a run is recorded that an error ends; Apify's own word stays where it is over there."""
+    if isinstance(error, ApifyTimeoutError):
+        return TIMED_OUT
+    if isinstance(error, RunFailed):
+        return error.run_status
+    return "FAILED" if run.is_under_way else run.status
+
+
 def _is_final(ctx: Context, error: Exception) -> bool:
     """Whether no further run of this job will come after the error."""
+    if isinstance(error, ApifyTimeoutError):
+        return True
     outcome = outcome_of(error, failure_of(error))
     return isinstance(outcome, Bury) or (isinstance(outcome, RetryLater) and ctx.job.attempts >= ctx.job.max_attempts)

@@ -11,7 +11,8 @@ returning id;
 -- name: get
 select tenant, id, brand_id, connection_id, job_id, actor, input, input_hash, marked, taken_over, cap, status,
        apify_run_id, dataset_id, dataset_items, truncated, raw_item_count, normalized_created, normalized_updated,
-       quarantined, usage_usd, error, error_class, requested_at, started_at, fetched_at, normalized_at, finished_at
+       quarantined, usage_usd, error, error_class, requested_at, started_at, fetched_at, normalized_at, finished_at,
+       polled_at, elapsed_us, wait_us
 from brands_runs where tenant = :tenant and id = :id;
 
 -- name: unfinished
@@ -19,7 +20,8 @@ from brands_runs where tenant = :tenant and id = :id;
 select r.tenant, r.id, r.brand_id, r.connection_id, r.job_id, r.actor, r.input, r.input_hash, r.marked,
        r.taken_over, r.cap, r.status, r.apify_run_id, r.dataset_id, r.dataset_items, r.truncated,
        r.raw_item_count, r.normalized_created, r.normalized_updated, r.quarantined, r.usage_usd, r.error,
-       r.error_class, r.requested_at, r.started_at, r.fetched_at, r.normalized_at, r.finished_at,
+       r.error_class, r.requested_at, r.started_at, r.fetched_at, r.normalized_at, r.finished_at, r.polled_at,
+       r.elapsed_us, r.wait_us,
        exists (select 1 from haulwright_jobs j where j.id = r.job_id)
 from brands_runs r
 where r.tenant = :tenant and r.connection_id = :connection_id and r.finished_at is null;
@@ -28,7 +30,8 @@ where r.tenant = :tenant and r.connection_id = :connection_id and r.finished_at 
 -- The run that a job has brought in to the end, where it is repeated after that.
 select tenant, id, brand_id, connection_id, job_id, actor, input, input_hash, marked, taken_over, cap, status,
        apify_run_id, dataset_id, dataset_items, truncated, raw_item_count, normalized_created, normalized_updated,
-       quarantined, usage_usd, error, error_class, requested_at, started_at, fetched_at, normalized_at, finished_at
+       quarantined, usage_usd, error, error_class, requested_at, started_at, fetched_at, normalized_at, finished_at,
+       polled_at, elapsed_us, wait_us
 from brands_runs
 where tenant = :tenant and connection_id = :connection_id and job_id = :job_id
   and normalized_at is not null and error is null
@@ -37,7 +40,8 @@ order by id desc limit 1;
 -- name: of_connection
 select tenant, id, brand_id, connection_id, job_id, actor, input, input_hash, marked, taken_over, cap, status,
        apify_run_id, dataset_id, dataset_items, truncated, raw_item_count, normalized_created, normalized_updated,
-       quarantined, usage_usd, error, error_class, requested_at, started_at, fetched_at, normalized_at, finished_at
+       quarantined, usage_usd, error, error_class, requested_at, started_at, fetched_at, normalized_at, finished_at,
+       polled_at, elapsed_us, wait_us
 from brands_runs
 where tenant = :tenant and connection_id = :connection_id
 order by id desc limit :limit;
@@ -53,6 +57,12 @@ update brands_runs
 set apify_run_id = :apify_run_id, dataset_id = :dataset_id, status = :status,
     started_at = coalesce(started_at, haulwright_now(:now))
 where tenant = :tenant and id = :id and finished_at is null
+returning id;
+
+-- name: polled
+-- It goes on: when that was seen, how long it had taken by then, and how long the next wait is meant to be.
+update brands_runs set polled_at = haulwright_now(:now), elapsed_us = :elapsed_us, wait_us = :wait_us
+where tenant = :tenant and id = :id and job_id = :job_id and finished_at is null
 returning id;
 
 -- name: ended

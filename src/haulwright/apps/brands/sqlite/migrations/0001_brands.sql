@@ -91,7 +91,7 @@ create table brands_runs (
     marked             integer not null,              -- its id went along in the input
     taken_over         integer not null default 0,    -- another job ordered it, and may have begun it
     cap                integer not null check (cap > 0),
-    status             text    not null,              -- ORDERED, then Apify's own word, or TIMED_OUT where we gave up
+    status             text    not null,              -- ORDERED, then Apify's own word, or timed_out where we gave up
     apify_run_id       text,
     dataset_id         text,
     dataset_items      integer,                       -- how many there were to fetch
@@ -108,6 +108,9 @@ create table brands_runs (
     fetched_at         integer,
     normalized_at      integer,
     finished_at        integer,
+    polled_at          integer,                       -- when it was last looked at
+    elapsed_us         integer not null default 0,    -- how long it had taken by then
+    wait_us            integer not null default 0,    -- how long the wait after that look was meant to be
     pruned_at          integer,                       -- since when its raw items are gone
     primary key (tenant, id),
     foreign key (tenant, brand_id, connection_id) references brands_connections (tenant, brand_id, id)
