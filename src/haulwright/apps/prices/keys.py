@@ -29,7 +29,7 @@ UNDATED: Final = "undated"
 
 
 def dedupe_key(offer: Offer, day: str) -> str:
-    """The key of one observation: a listing, at a kind of price, on the day of its sale or its reading, in a currency."""
+    """The key of one observation: a listing, at a kind of price, on the day of its sale or reading, in a currency."""
     day = offer.sold_on or (UNDATED if offer.price_type == "sold" else day)
     if offer.external_id is not None:
         return f"ext_{offer.price_type}_{day}_{offer.currency}_{offer.external_id}"
