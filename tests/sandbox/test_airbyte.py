@@ -111,6 +111,19 @@ def test_a_token_lives_as_long_as_it_says_and_then_is_refused(sandbox, client):
     assert (given["expires_in"], before, status()) == (60, 200, 401)
 
 
+def test_a_token_that_somebody_brings_is_welcome_until_it_is_revoked(sandbox, client):
+    def status(headers):
+        return client.get("/airbyte/v1/connections", headers=headers).status_code
+
+    mine = {"Authorization": "Bearer token-of-my-own"}
+    before = status(mine)
+    sandbox.airbyte.script(revoke="token-of-my-own")
+
+    assert (before, status(mine)) == (200, 401)
+    refused = ({"Authorization": ""}, {"Authorization": "Bearer"}, {"Authorization": "Basic bWU6bWU="})
+    assert [status(headers) for headers in refused] == [401, 401, 401]
+
+
 def test_a_revoked_client_gets_no_token_and_its_tokens_end(sandbox, airbyte):
     sandbox.airbyte.script(revoke="mine")
 

@@ -50,6 +50,20 @@ def test_pages_for_people_are_read_as_well_whatever_they_write_prices_like(world
         assert sorted(one.minor for one in world.points(intake) if one.currency == currency) == truth
 
 
+@pytest.mark.parametrize("sold_at", [None, "last spring"], ids=["no date", "no readable date"])
+def test_a_sale_without_a_readable_date_is_one_point_for_good(world, sold_at):
+    world.page(cache=0)
+    intake = world.intake()
+    for _ in range(4):
+        world.answer("odd", listed(id="7", sold_at=sold_at), listed(id="8", status="ask", sold_at=None))
+        world.collect(intake)
+        world.bench.advance("24 h")
+
+    points = [(one.price_type, one.day) for one in world.points(intake)]
+    assert [day for kind, day in points if kind == "sold"] == ["2026-09-01"]  # when it was first seen
+    assert len(points) == 1 + 4
+
+
 def test_a_listing_goes_on_over_its_pages_up_to_the_limit(world):
     world.source(max_pages=2)
     intake = world.intake("1", attributes={"kind": "everything"})

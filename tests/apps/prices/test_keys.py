@@ -49,11 +49,21 @@ def test_a_listing_with_an_id_is_one_whatever_its_title_price_and_address_become
     ],
 )
 def test_a_listing_without_an_id_is_told_from_others_by_everything_it_says(other):
-    one = offer(external_id=None)
+    words = {"external_id": None, "sold_on": "2026-09-01"}
+    one = offer(**words)
 
-    assert dedupe_key(one, "2026-09-01") != dedupe_key(offer(external_id=None, **other), "2026-09-01")
-    assert dedupe_key(one, "2026-09-01") != dedupe_key(one, "2026-09-02")
+    assert dedupe_key(one, "2026-09-03") != dedupe_key(offer(**{**words, **other}), "2026-09-03")
+    assert dedupe_key(one, "2026-09-03") != dedupe_key(offer(**{**words, "sold_on": "2026-09-02"}), "2026-09-03")
     assert len(dedupe_key(one, "2026-09-01")) == len("hash_") + 64
+
+
+@pytest.mark.proves("NM-10")
+@pytest.mark.parametrize("external_id", ["1", None], ids=["with an id", "without an id"])
+def test_a_sale_has_one_key_on_every_day_it_is_read_and_an_asking_price_one_a_day(external_id):
+    sale, asked = offer(external_id=external_id), offer(external_id=external_id, price_type="ask")
+
+    assert dedupe_key(sale, "2026-09-01") == dedupe_key(sale, "2026-09-02")
+    assert dedupe_key(asked, "2026-09-01") != dedupe_key(asked, "2026-09-02")
 
 
 @pytest.mark.parametrize("other", [{"price_type": "ask"}, {"currency": "EUR"}])

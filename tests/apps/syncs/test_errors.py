@@ -6,8 +6,9 @@ import pytest
 
 from haulwright.apps.syncs.errors import CODES, code_of, in_our_words
 from haulwright.engine.transitions import State
-from haulwright.errors import LeaseLost, Retryable
+from haulwright.errors import LeaseLost, Retryable, Throttled
 from haulwright.sources.airbyte import CLASSES
+from haulwright.sources.airbyte.errors import refusal
 from haulwright.sources.http import NotSent, OutcomeUnknown
 
 JOBS = "/airbyte/v1/jobs"
@@ -47,7 +48,7 @@ def test_a_429_is_waited_for_as_long_as_the_server_says_and_burns_no_attempt(wor
     assert world.remote() == []
     job = world.finish(job_id)
 
-    assert (waiting.state, waiting.attempts) == (State.QUEUED, 0)
+    assert (waiting.state, waiting.attempts, waiting.waiting_on) == (State.QUEUED, 0, "airbyte: rate_limit")
     assert (job.state, job.attempts, len(world.remote())) == (State.SUCCEEDED, 1, 1)
     assert world.events(job_id, "job.failed") == []
 
@@ -110,6 +111,25 @@ def test_every_class_of_the_connector_has_a_code():
 )
 def test_an_error_of_the_network_is_told_from_a_timeout(error, code):
     assert (code_of(error), in_our_words(error).code) == (code, code)
+
+
+@pytest.mark.parametrize(
+    ("status", "gate", "code"),
+    [
+        (429, "", "rate_limit"),
+        (None, "source:airbyte@shared:rate", "rate_limit"),
+        (None, "source:airbyte@shared:parked", "rate_limit"),
+        (None, "source:airbyte@shared:credential", "auth_error"),
+        (None, "source:airbyte@shared:breaker", "server_error"),
+    ],
+)
+def test_a_wait_has_the_code_of_what_is_waited_for(status, gate, code):
+    busy = refusal("POST jobs", status, b"", after=17) if status else Throttled("closed", after=17, gate=gate)
+
+    waiting = in_our_words(busy)
+
+    assert isinstance(waiting, Throttled)
+    assert (waiting.code, waiting.after, waiting.gate) == (code, 17, gate or "airbyte: rate_limit")
 
 
 def test_what_is_no_failure_of_airbyte_stays_what_it_is():

@@ -124,17 +124,51 @@ def test_a_token_that_ended_early_is_renewed_and_closes_nothing(world):
     assert world.bench.store.sources.get(SOURCE).standing.breaker == "closed"
 
 
-def test_what_a_shared_credential_may_not_do_kills_that_job_and_closes_nothing(world):
+FORBIDDEN = {
+    "a problem of Airbyte": '{"type": "https://reference.airbyte.com/reference/errors#forbidden", "status": 403}',
+    "a problem of a kind that nobody knows": '{"type": "error:workspace/suspended", "status": 403}',
+    "a page of a gateway": "<html><h1>403 Forbidden</h1></html>",
+    "JSON of a gateway": '{"message": "Forbidden"}',
+    "nothing": "",
+}
+
+
+@pytest.mark.parametrize("body", FORBIDDEN.values(), ids=FORBIDDEN)
+def test_what_a_shared_credential_may_not_do_kills_that_job_and_closes_nothing(world, body):
     world.connect()
     world.connect(name="other")
-    problem = '{"type": "https://reference.airbyte.com/reference/errors#forbidden", "status": 403}'
-    world.sandbox.faults.add("status", path=JOBS, method="POST", code=403, body=problem)
+    world.sandbox.faults.add("status", path=JOBS, method="POST", code=403, body=body)
 
     job = world.finish(world.dispatch())
 
     assert (job.state, job.reason, job.error_code) == (State.DEAD, "auth", "auth_error")
     assert world.bench.store.sources.get(SOURCE).standing.breaker == "closed"
     assert world.finish(world.dispatch("other")).state is State.SUCCEEDED
+
+
+def test_a_403_that_names_the_shared_credential_closes_its_source_and_kills_nobody(world):
+    world.connect()
+    problem = '{"type": "error:auth/sso-required", "status": 403}'
+    world.sandbox.faults.add("status", path=JOBS, method="POST", code=403, body=problem)
+
+    job_id = world.dispatch()
+    world.go("1 min")
+
+    job = world.job(job_id)
+    assert (job.state, job.attempts, job.waiting_on) == (State.QUEUED, 0, f"source:{SOURCE}:credential")
+
+
+def test_a_gateway_that_refuses_to_fetch_a_token_says_nothing_of_the_credential(world):
+    world.connect()
+    world.sandbox.faults.add("status", path="/airbyte/v1/applications/token", code=403, body="<html>Forbidden</html>")
+
+    job_id = world.dispatch()
+    world.bench.drain()
+
+    waiting = world.job(job_id)
+    assert (waiting.state, waiting.attempts, waiting.error_code) == (State.QUEUED, 1, "server_error")
+    assert world.bench.store.sources.get(SOURCE).standing.breaker == "closed"
+    assert world.finish(job_id).state is State.SUCCEEDED
 
 
 def test_a_worker_without_the_credential_leaves_the_job_to_others(world, monkeypatch):

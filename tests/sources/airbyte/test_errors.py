@@ -7,7 +7,8 @@ import json
 import pytest
 
 from haulwright.errors import AuthFailed, Permanent, Retryable, Throttled
-from haulwright.sources.airbyte import CLASSES, AirbyteError, error_class
+from haulwright.sources.airbyte import CLASSES, Airbyte, AirbyteError, error_class
+from haulwright.sources.airbyte.errors import refusal
 from haulwright.sources.http import NotSent
 
 ERRORS = "https://reference.airbyte.com/reference/errors"
@@ -43,6 +44,32 @@ def test_every_refusal_has_its_class(airbyte, sandbox, connection, status, kind,
     assert isinstance(refused.value, outcome)
     assert (error_class(refused.value), refused.value.status_code) == (word, status)
     assert word in CLASSES
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "is_shared"),
+    [
+        (401, "", True),
+        (403, "error:auth/sso-required", True),
+        (403, f"{ERRORS}#invalid-api-key", True),
+        (403, f"{ERRORS}#forbidden", False),
+        (403, "", False),
+    ],
+)
+def test_only_what_speaks_of_the_credential_concerns_all_who_share(sandbox, http, connection, status, kind, is_shared):  # noqa: PLR0913, PLR0917 - a table
+    airbyte = Airbyte(http, "client-of-mine", "secret", f"{sandbox.url}/airbyte/v1", shared=True)
+    body = json.dumps({"type": kind, "status": status}) if kind else "<html>gateway</html>"
+    sandbox.faults.add("status", path="/airbyte/v1/connections/*", code=status, body=body, times=2)
+
+    with pytest.raises(AuthFailed) as refused:
+        airbyte.connection(connection)
+
+    assert (refused.value.credential, refused.value.shared) == ("airbyte", is_shared)
+
+
+@pytest.mark.parametrize("status", [500, 403, 404])
+def test_a_body_that_is_nested_without_end_does_not_hide_what_the_status_says(status):
+    assert refusal("GET jobs", status, b"[" * 200_000).status_code == status
 
 
 def test_a_wait_that_is_asked_for_is_kept(airbyte, sandbox, connection):

@@ -152,6 +152,7 @@ def test_a_locked_connection_is_tried_again_within_the_budget(outside, connectio
 
 def test_a_token_that_nobody_here_can_renew_closes_the_source_when_it_is_refused(bench, app, source, outside):
     bench.use(app)
+    outside.airbyte.script(revoke="token-of-somebody")
     airbyte = Airbyte.with_token(source.http, "token-of-somebody", f"{outside.url}/airbyte/v1")
 
     with pytest.raises(AuthFailed):

@@ -110,7 +110,19 @@ def test_a_token_that_somebody_else_renews_is_used_as_it_is(sandbox, http, conne
         airbyte.connection(connection)
 
 
-@pytest.mark.parametrize("body", ["", "<html>", "{}", '{"access_token": null}'])
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [("<html>Forbidden</html>", AirbyteUnavailable), ('{"type": "error:forbidden"}', AirbyteAuthFailed)],
+    ids=["a gateway", "Airbyte"],
+)
+def test_a_gateway_that_lets_nobody_fetch_a_token_has_not_judged_the_client(airbyte, sandbox, connection, body, error):
+    sandbox.faults.add("status", path=TOKENS, code=403, body=body)
+
+    with pytest.raises(error):
+        airbyte.connection(connection)
+
+
+@pytest.mark.parametrize("body", ["", "<html>", "{}", '{"access_token": null}', "[" * 200_000])
 def test_an_answer_without_a_token_is_a_failure_of_the_server(airbyte, sandbox, connection, body):
     sandbox.faults.add("status", path=TOKENS, code=200, body=body)
 

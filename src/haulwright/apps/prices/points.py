@@ -137,9 +137,8 @@ def _rank(row: dict[str, Any]) -> tuple[int, int]:
 
 
 def _row(observed: Observed, offer: Offer) -> dict[str, Any]:
-    day = offer.sold_on or observed.day
     return {
-        "dedupe_key": dedupe_key(offer, day),
+        "dedupe_key": dedupe_key(offer, observed.day),
         "listing_key": listing_key(offer),
         "external_id": offer.external_id,
         "url": offer.url,
@@ -147,6 +146,6 @@ def _row(observed: Observed, offer: Offer) -> dict[str, Any]:
         "minor": offer.minor,
         "currency": offer.currency,
         "price_type": offer.price_type,
-        "day": day,
+        "day": offer.sold_on or observed.day,  # of a sale without a date: when it was first seen
         "match_strength": match_strength(observed.intake, offer),
     }

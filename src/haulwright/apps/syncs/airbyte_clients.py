@@ -13,7 +13,7 @@ from haulwright.apps.syncs.errors import in_our_words
 from haulwright.apps.syncs.settings import SyncSettings
 from haulwright.engine.source import source_key, source_limits
 from haulwright.errors import RunError
-from haulwright.sources.airbyte import Airbyte, AirbyteConnection, AirbyteError
+from haulwright.sources.airbyte import Airbyte, AirbyteConnection
 from haulwright.sources.http import Gate, Grant, Http, Policy, Verdict
 from haulwright.sources.http.shared_client import SharedClient
 
@@ -72,7 +72,6 @@ class AirbyteClient:
     """Airbyte, as one credential may ask it."""
 
     def __init__(self, app: Haulwright, credentials: Credentials, base_url: str, limits: SyncSettings) -> None:
-        self._is_shared = credentials.is_shared
         allowed = source_limits(rate=limits.api_rate, burst=limits.api_burst, concurrency=limits.api_concurrency)
         # Only the refusal of a shared credential closes the source; another is the matter of its one tenant.
         secret = credentials.secret if credentials.is_shared else None
@@ -99,10 +98,7 @@ class AirbyteClient:
 
     async def _judged(self, error: RunError) -> RunError:
         """Close the source where a shared credential is refused. That it may not do this one thing closes nothing."""
-        if not isinstance(error, AuthFailed) or not self._is_shared:
-            return error
-        if isinstance(error, AirbyteError) and error.kind == "forbidden":
-            error.shared = False
+        if not isinstance(error, AuthFailed) or not error.shared:
             return error
         with suppress(Throttled):  # closed already, or too busy: the next job that is refused says it
             async with self.source.aenter() as visit:

@@ -1,7 +1,8 @@
-"""Access tokens that live for a while."""
+"""Access tokens that live for a while, and those of people who bring their own."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +22,7 @@ class TokenIssuer:
     seed: int
     lifetime_seconds: int = TOKEN_SECONDS
     revoked: set[str] = field(default_factory=set)
-    """Clients that are not let in any more."""
+    """Clients that are not let in any more, and tokens of people that are not."""
     issued: dict[str, tuple[str, float]] = field(default_factory=dict)
     """The client of each token, and when it is over."""
 
@@ -39,13 +40,14 @@ class TokenIssuer:
         return {"access_token": token, "token_type": "Bearer", "expires_in": self.lifetime_seconds}
 
     def client(self, request: SandboxRequest) -> str:
-        """The client behind a request."""
-        token = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
-        client, ends = self.issued.get(token, ("", 0.0))
-        if self.clock.now() >= ends or client in self.revoked:
+        """The client behind a request. A token that was not issued here is somebody's own, and welcome."""
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        token = token.strip()
+        client, ends = self.issued.get(token, (token, math.inf))
+        if scheme != "Bearer" or not token or self.clock.now() >= ends or client in self.revoked:
             raise invalid_key()
         return client
 
     def expire(self) -> None:
-        """End every token now."""
-        self.issued.clear()
+        """End every token that was issued now."""
+        self.issued = {token: (client, 0.0) for token, (client, _) in self.issued.items()}

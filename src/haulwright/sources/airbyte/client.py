@@ -14,6 +14,7 @@ from haulwright.errors import AuthFailed
 from haulwright.sources.airbyte.errors import (
     STATE_CONFLICT,
     TRY_AGAIN_LATER,
+    AirbyteAuthFailed,
     AirbyteBusy,
     AirbyteRefused,
     AirbyteUnavailable,
@@ -25,7 +26,7 @@ from haulwright.sources.airbyte.tokens import ClientTokens, FixedToken, Token, T
 from haulwright.sources.blocking import plain, plain_iterator
 from haulwright.sources.http import Http, OutcomeUnknown, Reply, RequestOptions, Secret
 from haulwright.sources.http.classify import UNAUTHORISED
-from haulwright.sources.vendor import VendorClient, look_until_found
+from haulwright.sources.vendor import E, VendorClient, look_until_found
 
 T = TypeVar("T")
 Params = Mapping[str, str | Sequence[str]]
@@ -180,6 +181,13 @@ class Airbyte(VendorClient):
         headers = {"Authorization": f"Bearer {token.secret.reveal()}", "Accept": "application/json"}
         with_headers: RequestOptions = {**options, "headers": headers}
         return await self._http.arequest(method, f"{self._base_url}/{path}", **with_headers)
+
+    def _named(self, error: E) -> E:
+        """Say whose credential it was; what is no matter of the credential concerns nobody else who shares it."""
+        error = super()._named(error)
+        if isinstance(error, AirbyteAuthFailed):
+            error.shared = error.shared and error.speaks_of_credential
+        return error
 
     async def _token(self, *, refused: Token | None = None) -> Token:
         try:

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, get_args
 from haulwright.errors import AuthFailed, Permanent, Retryable, RunError, Throttled
 from haulwright.redaction import redact
 from haulwright.sources.http import NotSent, OutcomeUnknown
-from haulwright.sources.http.classify import FORBIDDEN, refuses_credential
+from haulwright.sources.http.classify import FORBIDDEN, UNAUTHORISED, refuses_credential
 from haulwright.sources.vendor import run_error
 
 ErrorClass = Literal[
@@ -45,6 +45,9 @@ class AirbyteUnavailable(AirbyteError, Retryable):
 
 class AirbyteAuthFailed(AirbyteError, AuthFailed):
     """The credential was refused, or may not do this."""
+
+    speaks_of_credential: bool = True
+    """Whether every other request with this credential would be refused too. Else it is a matter of this request."""
 
 
 class AirbyteRefused(AirbyteError, Permanent):
@@ -79,6 +82,8 @@ _STATUSES: Final[dict[int, tuple[type[AirbyteError], ErrorClass]]] = {
     429: (AirbyteBusy, "rate_limited"),
 }
 _SERVER_ERRORS: Final = 500
+_CREDENTIAL_KINDS: Final = frozenset({"invalid-api-key", "auth/sso-required"})
+"""What speaks of the credential itself. A 403 with another word, or of a gateway without any, is about one request."""
 
 
 def error_class(error: BaseException) -> ErrorClass:
@@ -94,10 +99,13 @@ def error_class(error: BaseException) -> ErrorClass:
 
 def refusal(what: str, status: int, body: bytes, *, after: float | None = None) -> AirbyteError:
     """The error that an answer means. `after` is the wait that it asks for."""
-    kind, sentence = _type_and_message(body)
+    kind, sentence = type_and_message(body)
     error, word = _meaning(status, kind, after)
     message = f"Airbyte: {what} was answered with {status} {kind or 'and no type'}{sentence and ': '}{sentence}."
-    return problem_of(error, word, redact(message), status=status, kind=kind, after=after)
+    problem = problem_of(error, word, redact(message), status=status, kind=kind, after=after)
+    if isinstance(problem, AirbyteAuthFailed):
+        problem.speaks_of_credential = status == UNAUTHORISED or kind in _CREDENTIAL_KINDS
+    return problem
 
 
 def unreadable(what: str, status: int) -> AirbyteError:
@@ -132,7 +140,7 @@ def _meaning(status: int, kind: str, after: float | None) -> tuple[type[AirbyteE
     return _KINDS.get(kind) or _STATUSES.get(status, (AirbyteRefused, "invalid"))
 
 
-def _type_and_message(body: bytes) -> tuple[str, str]:
+def type_and_message(body: bytes) -> tuple[str, str]:
     """The kind of a problem and what it says; empty where the answer is no problem, as from a gateway."""
     try:
         problem: Any = json.loads(body)
@@ -140,5 +148,5 @@ def _type_and_message(body: bytes) -> tuple[str, str]:
         data = problem.get("data")
         message = (data.get("message") if isinstance(data, dict) else None) or problem.get("detail") or ""
         return kind.rpartition("#")[2].removeprefix("error:").removeprefix("about:blank"), str(message).rstrip(".")
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         return "", ""

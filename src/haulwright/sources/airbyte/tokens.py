@@ -11,8 +11,16 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from haulwright.sources.airbyte.errors import AirbyteAuthFailed, problem_of, refusal, unreadable
+from haulwright.sources.airbyte.errors import (
+    AirbyteAuthFailed,
+    AirbyteUnavailable,
+    problem_of,
+    refusal,
+    type_and_message,
+    unreadable,
+)
 from haulwright.sources.http import Http, Secret
+from haulwright.sources.http.classify import FORBIDDEN
 
 SHARE_OF_LIFE: Final = 0.8
 """How much of its life a token is used for."""
@@ -126,6 +134,9 @@ class ClientTokens:
         }
         begun = self._clock()
         reply = await self._http.arequest("POST", self._url, json=body)
+        if reply.status == FORBIDDEN and reply.park_seconds is None and type_and_message(reply.body) == ("", ""):
+            message = "A gateway before Airbyte refuses requests for a token, and says nothing of the client."
+            raise problem_of(AirbyteUnavailable, "server", message, status=reply.status)
         if reply.status in _REFUSED:
             message = f"Airbyte gives no token to the client {self._client_id}: status {reply.status}."
             raise problem_of(AirbyteAuthFailed, "auth", message, status=reply.status)
@@ -143,7 +154,7 @@ class ClientTokens:
 def _read(body: bytes) -> tuple[str, float] | None:
     try:
         document: Any = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     token = document.get("access_token") if isinstance(document, dict) else None
     if not isinstance(token, str) or not token:
