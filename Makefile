@@ -5,7 +5,7 @@ ARGS ?=
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo test check format requirements proof mutants bench lock clean
+.PHONY: help setup setup-dev demo test check format requirements seeds proof mutants bench lock clean
 
 help: ## this list
 	@echo "Haulwright. Start with: make demo"
@@ -38,6 +38,9 @@ format: setup-dev ## let the formatter write, and fix what the linter can
 
 requirements: setup-dev ## which requirement is proven by which tests (ARGS=--engine for the engine's alone)
 	@$(BIN)/python tools/requirements.py $(ARGS)
+
+seeds: setup-dev ## what the five teams' documents state, each line checked, one result a line (ARGS="-k syncs" for some)
+	@$(BIN)/python tools/document_lines.py $(ARGS)
 
 proof: setup-dev ## the promises at full size, up to 90 minutes (ONLY=race for one; ONLY=chaos|soak|upgrades MINUTES=20)
 	@ONLY='$(ONLY)' MINUTES='$(MINUTES)' SEED='$(SEED)' $(BIN)/python -m pytest proof --timeout 3600 $(if $(ONLY),-k '$(ONLY)') $(ARGS)

@@ -7,6 +7,7 @@ import signal
 import tomllib
 import uuid
 from collections.abc import Iterator
+from dataclasses import asdict
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from psycopg import sql
 from haulwright.discovery import GROUP
 from tests.support.binaries import PostgresUnavailable
 from tests.support.postgres import Addressed, obtain
+from tools.document_lines import REFUSALS, lines_of, refused_on
 from tools.requirements import read_requirements
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -35,12 +37,24 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Refuse a test that claims to prove a requirement which does not exist."""
+    """Refuse a test that claims to prove what no requirement says; expect of documents' lines what is said of them."""
     known = {requirement.id for requirement in read_requirements()}
     for item in items:
         claimed = {name for mark in item.iter_markers("proves") for name in mark.args}
         if unknown := claimed - known:
             raise pytest.UsageError(f"{item.nodeid} proves {sorted(unknown)}, which docs/requirements.md does not list")
+        _expect(item)
+
+
+def _expect(item: pytest.Item) -> None:
+    """A line of a team's document that is said to differ or to be missing must be seen to."""
+    lines = lines_of(item.path, item.iter_markers("line"))
+    parameters = getattr(getattr(item, "callspec", None), "params", {})
+    names = [value for value in parameters.values() if isinstance(value, str)]
+    database = next((name for name in names if name in {"sqlite", "postgres"}), None)
+    if lines and (reason := refused_on(lines, database)):
+        item.add_marker(pytest.mark.xfail(reason=reason, raises=REFUSALS, strict=True))
+    item.user_properties += [("line", (asdict(line), database)) for line in lines]
 
 
 @pytest.fixture(scope="session")

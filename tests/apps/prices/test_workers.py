@@ -18,6 +18,7 @@ def market(database_url, tmp_path):
 
 
 @pytest.mark.crash
+@pytest.mark.line("104-110", "two workers that run at once process twenty jobs, each once")
 @pytest.mark.proves("TS-04", "GU-03", "NM-11", "NM-13")
 def test_twenty_jobs_and_two_workers_process_each_once_and_store_no_duplicate(market):
     assert market.prepare(intakes=10, sources=2) == 20
@@ -30,6 +31,7 @@ def test_twenty_jobs_and_two_workers_process_each_once_and_store_no_duplicate(ma
 
 
 @pytest.mark.crash
+@pytest.mark.line("158-166", "a worker is killed with its job, and another one finishes it")
 @pytest.mark.proves("TS-05", "HB-13")
 def test_what_a_killed_worker_held_is_finished_by_another_and_nothing_is_there_twice(market):
     market.prepare(intakes=1, sources=1)

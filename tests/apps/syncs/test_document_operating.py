@@ -1,0 +1,378 @@
+"""Document 002, lines 139 to 273, each executed or compared: plans, events, dead letters, rates, workers, operators."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import psycopg
+import pytest
+from click.testing import CliRunner
+
+from haulwright.apps.syncs.compat import JobDispatcher
+from haulwright.apps.syncs.credentials import from_environment
+from haulwright.apps.syncs.plans import HOUR_US, PLANS
+from haulwright.apps.syncs.settings import AirbyteSettings, SyncSettings
+from haulwright.cli.kit.root import root
+from haulwright.clock import CLOCK_VARIABLE, TESTING_VARIABLE
+from haulwright.errors import Forbidden, InvalidValue
+from haulwright.settings import Settings
+from tests.apps.syncs.scenes import SECRETS, World, opened, support
+
+line = pytest.mark.line
+JOBS = "/airbyte/v1/jobs"
+REPOSITORY = Path(__file__).parents[3]
+
+
+def chosen(plan, cadence):
+    """Whether a plan lets a tenant choose this cadence."""
+    try:
+        return PLANS[plan].cadence_us(cadence) is not None
+    except InvalidValue:
+        return False
+
+
+@pytest.mark.parametrize(
+    ("plan", "hours", "configurable"),
+    [
+        pytest.param("free", 24, False, marks=line("143", "Free is fixed at 24 hours")),
+        pytest.param("growth", 6, True, marks=line("144", "Growth may be configured, down to 6 hours")),
+        pytest.param("enterprise", 1, True, marks=line("145", "Enterprise may be configured, down to 1 hour")),
+    ],
+)
+def test_the_cadence_of_a_plan(plan, hours, configurable):
+    assert PLANS[plan].interval_us(None) == hours * HOUR_US
+    assert chosen(plan, "30 h") is configurable
+    assert not chosen(plan, f"{hours * 60 - 1} min")
+
+
+def streamed(world, name):
+    """The fields of the newest event of a sync of this name, as somebody who follows events sees them."""
+    syncs = {str(job_id) for (job_id,) in world.rows("select job_id from ingestion_jobs")}
+    events = world.app.store.events.latest(name=name)
+    return next((event.data for event in events if event.data.get("job_id") in syncs), {})
+
+
+@pytest.mark.parametrize(
+    ("name", "fields"),
+    [
+        pytest.param(
+            "job.retry",
+            "job_id retry_count delay_seconds",
+            marks=line("155", "job.retry has job_id, retry_count, delay_seconds"),
+        ),
+        pytest.param(
+            "job.failed",
+            "job_id error_message error_code",
+            marks=line("156", "job.failed has job_id, error_message, error_code"),
+        ),
+        pytest.param(
+            "job.dead_lettered",
+            "job_id retry_count error_message",
+            marks=line("157", "job.dead_lettered has job_id, retry_count, error_message"),
+        ),
+        pytest.param(
+            "job.completed",
+            "job_id records_synced duration_seconds",
+            marks=line("158", "job.completed has job_id, records_synced, duration_seconds"),
+        ),
+    ],
+)
+def test_an_event_is_in_the_stream_with_its_fields(world, name, fields):
+    world.connect(name="good")
+    world.sandbox.airbyte.script(connection="acme good", ending="failed")
+    world.finish(world.dispatch("good"), "20 s")
+    world.connect(name="bad", status="inactive")
+    world.finish(world.dispatch("bad"))
+
+    assert set(fields.split()) <= set(streamed(world, name))
+
+
+@line(
+    "153",
+    "job.queued is logged when a job is created, with job_id, tenant_id, connector_id",
+    missing="job.queued in the stream",
+)
+def test_job_queued_is_in_the_stream(world):
+    world.connect()
+    job_id = world.dispatch()
+
+    told = streamed(world, "job.queued")
+
+    assert (told.get("job_id"), told.get("tenant_id"), told.get("connector_id")) == (job_id, "acme", "shop")
+
+
+@line("154", "job.started is logged when the execution begins", missing="job.started in the stream while a job runs")
+def test_job_started_is_in_the_stream_while_the_job_runs(world):
+    world.connect()
+    job_id = world.dispatch()
+    with world.bench.crash(world.syncs.sync_task, after="claim"):
+        world.bench.drain()
+
+    assert streamed(world, "job.started").get("job_id") == job_id
+
+
+@line(
+    "154",
+    "job.started has the run_id",
+    differs="the run begins after the job does: job.remote_started has it",
+    page="applications/syncs.md#events",
+)
+def test_job_started_has_the_run(world):
+    world.connect()
+    job_id = world.dispatch()
+    world.finish(job_id)
+    assert streamed(world, "job.remote_started")["run_id"] == str(world.remote()[0].id)
+
+    assert all("run_id" in event.data for event in world.events(job_id, "job.started"))
+
+
+@line("166-174", "support requeues a dead letter with job_id and correlation_id, and gets the new job")
+@line("235", "only support staff requeues")
+def test_the_code_of_the_requeue(world, app):
+    world.connect(status="inactive")
+    dispatcher = JobDispatcher(app, "acme")
+    letter = dispatcher.dispatch("shop").job_id
+    world.finish(letter)
+    with pytest.raises(Forbidden):
+        dispatcher.requeue_from_dlq(job_id=letter, correlation_id="support-ticket-123")
+
+    new_job = dispatcher.requeue_from_dlq(job_id=letter, correlation_id="support-ticket-123", principal=support())
+
+    assert (new_job.status, new_job.correlation_id) == ("queued", "support-ticket-123")
+    assert new_job.job_id != letter
+
+
+@line(
+    "183",
+    "what the limits remember is in the memory of a process, and forgotten with it",
+    differs="it is in the database: it holds for all workers and after a restart, without Redis",
+    page="applications/syncs.md#how-it-works",
+)
+def test_another_process_does_not_know_what_the_limits_remember(world):
+    world.connect(external_account_id="one-shop")
+    world.connect("globex", external_account_id="one-shop")
+    world.dispatch()
+    world.bench.drain()
+    world.bench._apps.clear()
+    again = World.open(world.bench, world.sandbox)
+    again.dispatch(tenant="globex")
+    world.bench.drain()
+
+    assert len(again.remote("globex")) == 1
+
+
+@line("187-191", "a file of SQL creates the tables from psql: db migrate syncs --sql prints it")
+@pytest.mark.postgres
+def test_the_migration_is_a_file_for_psql(postgres_url, monkeypatch):
+    monkeypatch.setenv("HAULWRIGHT_DATABASE_URL", postgres_url)
+    printed = CliRunner().invoke(root, ["db", "migrate", "syncs", "--sql"])
+    assert printed.exit_code == 0
+
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(printed.stdout)
+        assert connection.execute("select count(*) from ingestion_jobs").fetchone() == (0,)
+
+
+@line("196-207", "render.yaml describes a worker", missing="deployment files")
+def test_there_is_a_file_for_render():
+    assert list(REPOSITORY.glob("*/render.yaml")) or (REPOSITORY / "render.yaml").is_file()
+
+
+def work(database_url, world, *options):
+    """What the worker of syncs says while it does what is due, by the test's clock."""
+    environ = {**os.environ, "HAULWRIGHT_DATABASE_URL": database_url, "AIRBYTE_CLIENT_ID": "client-shared"}
+    environ |= {CLOCK_VARIABLE: str(Path.cwd() / "haulwright-clock"), TESTING_VARIABLE: "1"}
+    environ |= {"AIRBYTE_BASE_URL": f"{world.sandbox.url}/airbyte/v1", "AIRBYTE_CLIENT_SECRET": "shared-secret-0001"}
+    command = [sys.executable, "-m", "haulwright.apps.syncs", *options]
+    return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=100, check=True)
+
+
+@line("204", "the worker is a module that is started with python -m")
+@line("217", "the workspace's syncs run with what the environment names")
+def test_the_worker_is_started_as_a_module(world, database_url):
+    world.connect()
+    world.dispatch()
+
+    work(database_url, world, "--until-empty")
+
+    assert len(world.remote()) == 1
+
+
+@line("204", "that worker says what it does")
+def test_the_worker_that_is_started_as_a_module_logs(world, database_url):
+    assert "started" in work(database_url, world, "--until-empty").stderr
+
+
+@line("206", "work is dispatched every five minutes")
+def test_the_schedule_is_every_five_minutes(app):
+    assert SyncSettings.load(Settings.load({})).cron == "*/5 * * * *"
+    assert [schedule.cron for schedule, *_ in app.schedules.values()] == ["*/5 * * * *"]
+
+
+@line("215", "AIRBYTE_BASE_URL is https://api.airbyte.com/v1 unless it is set")
+@line("216", "AIRBYTE_API_TOKEN is the token")
+@line("217", "AIRBYTE_WORKSPACE_ID is the workspace")
+def test_the_variables_of_the_environment():
+    said = {"AIRBYTE_BASE_URL": "http://a", "AIRBYTE_API_TOKEN": "t-1", "AIRBYTE_WORKSPACE_ID": "w-1"}
+    usual, ours = (AirbyteSettings.load(Settings.load(environ)) for environ in ({}, said))
+
+    assert usual.base_url == "https://api.airbyte.com/v1"
+    assert (ours.base_url, ours.workspace_id) == ("http://a", "w-1")
+    assert from_environment("shared", said).secret.reveal() == "t-1"
+
+
+@line("216", "a token alone is enough to sync")
+def test_a_token_alone_is_enough(world, monkeypatch):
+    monkeypatch.setenv("AIRBYTE_API_TOKEN", "a-token-of-ours")
+    monkeypatch.setenv("AIRBYTE_BASE_URL", f"{world.sandbox.url}/airbyte/v1")
+    world.connect()
+    world.dispatch()
+    world.syncs.clients._vault = from_environment
+
+    world.go("1 min", times=2)
+
+    assert len(world.remote()) == 1
+
+
+@line(
+    "216",
+    "the token is required",
+    differs="client credentials, which renew themselves, do as well",
+    page="applications/syncs.md#credentials",
+)
+def test_nothing_but_a_token_will_do():
+    assert from_environment("shared", {"AIRBYTE_CLIENT_ID": "me", "AIRBYTE_CLIENT_SECRET": "s"}) is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("test_isolation.py", marks=line("224-225", "a file of tests is about isolation")),
+        pytest.param(
+            "test_retry_and_dlq.py", marks=line("227-228", "a file of tests is about retries and dead letters")
+        ),
+    ],
+)
+def test_the_file_of_tests_is_there(name):
+    assert (Path(__file__).parent / name).read_text("utf-8").count("def test_") >= 2
+
+
+@line("233", "tenant_id comes from a JWT and from nothing else", missing="the HTTP API")
+def test_a_tenant_comes_from_a_token():
+    import haulwright.api  # noqa: F401, PLC0415 - the door that would verify it
+
+
+@line("234", "tokens of Airbyte are never logged or shown")
+def test_no_token_is_shown(world, caplog):
+    secret = SECRETS["shared"]
+    world.connect()
+    world.sandbox.faults.add("status", path=JOBS, method="POST", code=500, body=f"bad client_secret={secret}")
+    job_id = world.dispatch()
+    with caplog.at_level("DEBUG"):
+        world.go("1 min", times=4)
+
+    tables = [
+        f"select * from {name}"  # noqa: S608 - as written below
+        for name in ("haulwright_history", "haulwright_events", "haulwright_effects", "syncs_runs")
+    ]
+    rows = [repr(world.rows(table)) for table in tables]
+    assert world.job(job_id).state.value == "succeeded"
+    assert not [text for text in (*rows, caplog.text, repr(world.syncs.clients)) if secret in text]
+
+
+@line("236", "limits protect Airbyte and the accounts behind it")
+def test_there_are_limits_by_default():
+    figures = SyncSettings.load(Settings.load({}))
+
+    assert (figures.account_rate, figures.api_rate, figures.min_interval) == ("1/min", "60/min", "60 s")
+
+
+@pytest.mark.parametrize(
+    ("question", "field"),
+    [
+        pytest.param("queued", "queued", marks=line("242", "jobs queued per minute")),
+        pytest.param("by_connector", "success_rate", marks=line("243", "success rate by connector")),
+        pytest.param("by_connector", "mean_duration_seconds", marks=line("244", "average duration")),
+        pytest.param("dead_letters", "jobs", marks=line("245", "dead letters by tenant")),
+        pytest.param("retries", "rate", marks=line("246", "retries by error")),
+    ],
+)
+def test_a_measure_is_taken(world, question, field):
+    world.connect(name="good")
+    world.sandbox.airbyte.script(connection="acme good", ending="failed")
+    world.finish(world.dispatch("good"), "20 s")
+    world.connect(name="bad", status="inactive")
+    world.finish(world.dispatch("bad"))
+
+    values = [row[field] for row in world.syncs.stats.all()[question] if row[field] is not None]
+
+    assert max(values) > 0
+
+
+@line("240-246", "a monitor tracks them", missing="the HTTP API")
+def test_a_monitor_can_track_the_measures():
+    import haulwright.api.metrics  # noqa: F401, PLC0415 - what a monitor would read
+
+
+STUCK = """
+    SELECT job_id, tenant_id, connector_id, started_at
+    FROM ingestion_jobs
+    WHERE status = 'running'
+      AND started_at < NOW() - INTERVAL '2 hours'"""
+BY_CODE = """
+    SELECT error_code, COUNT(*) as count
+    FROM ingestion_jobs
+    WHERE status = 'dead_letter'
+    GROUP BY error_code
+    ORDER BY count DESC"""
+
+
+@line(
+    "252-258",
+    "the query for jobs that run for more than two hours runs as it is written",
+    differs="SQLite has no intervals: datetime('now', '-2 hours'), or the view syncs_stuck",
+    page="applications/syncs.md#in-sql",
+    on="sqlite",
+)
+def test_the_query_for_stuck_jobs(world, database_url):
+    world.connect()
+    world.sandbox.airbyte.script(ending="never")
+    job_id = world.dispatch()
+    world.bench.drain()  # on the test's clock, which is years ago
+    with closing(opened(database_url)) as connection:
+        try:
+            rows = connection.execute(STUCK).fetchall()
+        except Exception as refused:  # noqa: BLE001 - whatever the driver says
+            pytest.fail(str(refused))
+
+    assert [(str(row[0]), *row[1:3]) for row in rows] == [(job_id, "acme", "shop")]
+
+
+@line("262-269", "the query for dead letters by error code runs as it is written")
+def test_the_query_for_dead_letters(world, database_url):
+    world.connect(status="inactive")
+    world.finish(world.dispatch())
+
+    with closing(opened(database_url)) as connection:
+        assert list(map(tuple, connection.execute(BY_CODE).fetchall())) == [("conflict", 1)]
+
+
+@line("273", "min_interval_seconds can be adjusted, and the headers of Airbyte's own limits are heard")
+def test_the_spacing_of_triggers_can_be_adjusted(world):
+    assert SyncSettings.load(Settings.load({"SYNCS_MIN_INTERVAL": "120 s"})).min_interval_seconds == 120
+    world.connect()
+    headers = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "300"}
+    world.sandbox.faults.add("status", path=JOBS, method="POST", code=429, headers=headers)
+    world.dispatch()
+    world.go("1 min", times=3)
+    assert world.remote() == []
+
+    world.go("1 min", times=4)
+
+    assert len(world.remote()) == 1
+    assert re.fullmatch(r"\d+", str(world.remote()[0].id))
