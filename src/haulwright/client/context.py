@@ -98,10 +98,14 @@ class Context:
     """When the run began, on the monotonic clock."""
     enqueued_anew: set[str] = field(default_factory=set)
     """Jobs that this run enqueued and that a later one would enqueue again."""
-    _keys: LedgerKeys = field(init=False, repr=False)
+    _ledger_keys: LedgerKeys | None = field(default=None, repr=False)
 
-    def __post_init__(self) -> None:
-        self._keys = LedgerKeys(self.job.job_key)
+    @property
+    def _keys(self) -> LedgerKeys:
+        """Made when it is first needed: most runs of a drain need none."""
+        if self._ledger_keys is None:
+            self._ledger_keys = LedgerKeys(self.job.job_key)
+        return self._ledger_keys
 
     @property
     def headers(self) -> dict[str, str]:
