@@ -82,7 +82,7 @@ def test_an_entry_without_link_and_guid_is_known_by_what_it_says(world):
 def test_every_entry_of_a_body_is_counted_as_what_became_of_it(world):
     world.tell(rss(column(1), column(2)))
     edited, repeated, same_guid_and_link = column(1, title="Edited"), column(2), column(2)
-    nothing, new = {**NO_ADDRESS, "description": "Nothing says who this is."}, column(3)
+    nothing, new = {**NO_ADDRESS, "category": "Nothing says who this is."}, column(3)
 
     result = world.tell(rss(edited, repeated, same_guid_and_link, nothing, new))
 
@@ -91,7 +91,7 @@ def test_every_entry_of_a_body_is_counted_as_what_became_of_it(world):
 
 
 def test_the_event_of_a_reading_says_how_many_entries_were_repeated_or_refused(world):
-    world.tell(rss(column(1), column(1), {**NO_ADDRESS, "description": "Nothing says who this is."}))
+    world.tell(rss(column(1), column(1), {**NO_ADDRESS, "category": "Nothing says who this is."}))
 
     ((fields,),) = world.rows("select event_fields from haulwright_history where task = 'brief.fetch'")
     event = json.loads(fields)
