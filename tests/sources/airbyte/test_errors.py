@@ -8,6 +8,7 @@ import pytest
 
 from haulwright.errors import AuthFailed, Permanent, Retryable, Throttled
 from haulwright.sources.airbyte import CLASSES, AirbyteError, error_class
+from haulwright.sources.airbyte.errors import refusal
 from haulwright.sources.http import NotSent
 
 ERRORS = "https://reference.airbyte.com/reference/errors"
@@ -59,3 +60,8 @@ def test_errors_of_others_have_a_class_too():
     assert error_class(Throttled(after=5)) == "rate_limited"
     assert error_class(AuthFailed()) == "auth"
     assert error_class(ZeroDivisionError()) == "unknown"
+
+
+@pytest.mark.parametrize(("status", "word"), [(400, "invalid"), (429, "rate_limited"), (500, "server")])
+def test_an_answer_of_brackets_alone_keeps_the_class_of_its_status(status, word):
+    assert refusal("GET x", status, b"[" * 100_000).error_class == word

@@ -140,5 +140,5 @@ def _type_and_message(body: bytes) -> tuple[str, str]:
         data = problem.get("data")
         message = (data.get("message") if isinstance(data, dict) else None) or problem.get("detail") or ""
         return kind.rpartition("#")[2].removeprefix("error:").removeprefix("about:blank"), str(message).rstrip(".")
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         return "", ""

@@ -143,7 +143,7 @@ class ClientTokens:
 def _read(body: bytes) -> tuple[str, float] | None:
     try:
         document: Any = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     token = document.get("access_token") if isinstance(document, dict) else None
     if not isinstance(token, str) or not token:
