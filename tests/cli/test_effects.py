@@ -63,7 +63,8 @@ def test_an_unclear_answer_is_refused_and_changes_nothing(haulwright, unknown, w
     assert haulwright("effect", "list", unknown, "--json").json["effects"][0]["state"] == "unknown"
 
 
-def test_a_result_that_is_nested_too_deeply_is_refused(haulwright, unknown):
+@pytest.mark.usefixtures("unknown")
+def test_a_result_that_is_nested_too_deeply_is_refused(haulwright):
     answer = haulwright("effect", "resolve", KEY, "--happened", "--result", "[" * 100_000, "--reason", "x")
 
     assert answer.code == 2
