@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 from haulwright import Concurrency, Context, Haulwright, Retry
 from haulwright.errors import AuthFailed
@@ -32,6 +33,11 @@ def fetch(url: str, headers: dict[str, str] | None = None) -> str:
 @app.task(concurrency=Concurrency(1))
 def alone() -> None:
     """One at a time."""
+
+
+@app.task()
+def keep(value: Any, text: str = "", ratio: float = 0.0) -> None:
+    """Takes anything."""
 
 
 app.schedule("daily prices", "30 2 * * *", price, tz="Europe/Berlin", args={"sku": "A1"})

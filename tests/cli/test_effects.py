@@ -61,3 +61,11 @@ def test_a_person_says_what_became_of_an_unknown_effect(haulwright, unknown, wor
 def test_an_unclear_answer_is_refused_and_changes_nothing(haulwright, unknown, words, code):
     assert haulwright("effect", "resolve", KEY, *words).code == code
     assert haulwright("effect", "list", unknown, "--json").json["effects"][0]["state"] == "unknown"
+
+
+@pytest.mark.usefixtures("unknown")
+def test_a_result_that_is_nested_too_deeply_is_refused(haulwright):
+    answer = haulwright("effect", "resolve", KEY, "--happened", "--result", "[" * 100_000, "--reason", "x")
+
+    assert answer.code == 2
+    assert "is no JSON" in answer.err

@@ -127,3 +127,38 @@ def test_waiting_no_longer_than_asked_ends_with_75(haulwright, typable_url):
 
     assert answer.code == 75
     assert f"haulwright -A {SHOP} --database {typable_url} job why " in answer.err
+
+
+DEEP = "[" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("word", "why"),
+    [
+        ('value={"a\\u0000": 1}', "args.value: has a key with a NUL character"),
+        ('value=["a\\u0000"]', "args.value[0]: contains a NUL character"),
+        ('value="\\ud800"', "args.value: contains half of a surrogate pair"),
+        ("value=12345678901234567890", "args.value: is an integer beyond 64 bits"),
+        ("value=" + "1" * 5_000, "args.value: is not a finite number"),
+        ("value=1e400", "args.value: is not a finite number"),
+        ("value=" + DEEP, "is more than 100 levels deep"),
+    ],
+)
+def test_json_that_cannot_be_stored_is_refused_and_never_becomes_text(on_file, word, why):
+    answer = on_file("run", "-A", SHOP, "keep", word)
+
+    assert (answer.code, answer.out) == (2, "")
+    assert why in answer.err
+
+
+@pytest.mark.parametrize("text", ["12345678901234567890", "1" * 5_000, "1e400", DEEP, '{"a\\u0000": 1}'])
+def test_where_text_is_wanted_everything_is_text(on_file, text):
+    job_id = on_file("run", "-A", SHOP, "keep", "value=1", f"text={text}").out.strip()
+
+    assert on_file("job", "show", job_id, "--json").json["args"]["text"] == text
+
+
+def test_a_fraction_with_more_digits_than_can_be_read_is_refused(on_file):
+    answer = on_file("run", "-A", SHOP, "keep", "value=1", "ratio=" + "1" * 5_000)
+
+    assert (answer.code, answer.out) == (2, "")

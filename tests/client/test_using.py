@@ -246,3 +246,29 @@ def test_a_call_of_another_app_or_with_a_connection_of_its_own_is_refused():
         Haulwright().enqueue_many([work.call("A1")])
     with pytest.raises(Refused, match="enqueue_many"):
         work.using(connection=object()).call("A1")
+
+
+@pytest.mark.parametrize("option", ["job_key", "correlation_id", "unique", "tenant", "queue"])
+@pytest.mark.parametrize("half", ["\ud800", "a\udfff"])
+def test_half_a_character_is_refused_by_the_name_of_its_option(option, half):
+    with pytest.raises(InvalidValue, match=option):
+        patient.using(**{option: half}).enqueue()
+
+
+@pytest.mark.parametrize("option", ["job_key", "correlation_id", "unique", "tenant", "queue"])
+def test_an_option_from_a_variable_that_is_not_set_is_refused(option):
+    with pytest.raises(InvalidValue, match=option):
+        patient.using(**{option: ""}).enqueue()
+
+
+@pytest.mark.parametrize("option", ["correlation_id", "tenant"])
+def test_an_empty_option_is_refused_within_a_job_too_and_never_means_that_of_the_job(haulwright, option):
+    @app.task(name=f"careless {option}", retry=1)
+    def careless() -> None:
+        patient.using(**{option: ""}).enqueue()
+
+    handle = careless.using(tenant="acme").enqueue()
+    haulwright.drain()
+
+    assert handle.job().error_class == "InvalidValue"
+    app.tasks.pop(f"careless {option}")

@@ -179,7 +179,18 @@ def test_a_schedule_ends_with_the_calendar_and_not_with_an_error():
 @pytest.mark.parametrize(
     "cron",
     [
-        *["", "*", "* * * *", "* * * * * *", "@daily", "61 * * * *", "* 24 * * *", "* * 0 * *", "* * * 13 *"],
+        *[
+            "",
+            "*",
+            "* * * *",
+            "* * * * * *",
+            "@fortnightly",
+            "@reboot",
+            "61 * * * *",
+            "* 24 * * *",
+            "* * 0 * *",
+            "* * * 13 *",
+        ],
         *["5-1 * * * *", "*/0 * * * *", "1--100000000 * * * *", "0-99999999 * * * *", "x * * * *", "* * * * MOON"],
         *[
             "1,, * * * *",
@@ -195,6 +206,26 @@ def test_a_schedule_ends_with_the_calendar_and_not_with_an_error():
 def test_a_malformed_cron_line_is_refused_with_an_example(cron):
     with pytest.raises(InvalidValue, match=r"^cron: (.|\n)*MON-FRI"):
         declare(cron)
+
+
+@pytest.mark.parametrize(
+    ("written", "line"),
+    [
+        ("@yearly", "0 0 1 1 *"), ("@annually", "0 0 1 1 *"), ("@monthly", "0 0 1 * *"), ("@weekly", "0 0 * * 0"),
+        ("@daily", "0 0 * * *"), ("@midnight", "0 0 * * *"), (" @Hourly ", "0 * * * *"),
+        ("0 6 * * MON-SUN", "0 6 * * MON-7"), ("0 6 * * sat-sun,WED", "0 6 * * sat-7,WED"),
+        ("0 6 * * MON-SUN/2", "0 6 * * MON-7/2"), ("0 6 * * SUN", "0 6 * * SUN"),
+    ],
+)  # fmt: skip
+def test_nicknames_and_weeks_that_end_on_sunday_mean_what_cron_means_by_them(written, line):
+    assert declare(written).cron == line
+    assert next_slot(declare(written), NOW) == next_slot(declare(line), NOW)
+
+
+def test_a_whole_week_is_every_day_of_it():
+    week = moment("2024-01-08T00:00:00Z")
+
+    assert len(slots_between(declare("0 6 * * MON-SUN"), week, week + 7 * 86_400_000_000, 100)) == 7
 
 
 @pytest.mark.parametrize("cron", ["0 0 30 2 *", "0 0 31 4,6,9,11 *", "0 0 */40 * MON#5"])

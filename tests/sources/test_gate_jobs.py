@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from haulwright.engine.transitions import State
+from haulwright.errors import Throttled
 from haulwright.operations.principal import Principal
 from haulwright.runtime.identity import this_process
 from haulwright.sources.http import Secret
@@ -202,3 +203,55 @@ def test_why_names_the_gate_and_the_next_step(bench, app, shop, why):
     told = why(second)
     assert told.sentence.startswith("the source 'files' is paused until somebody opens it; the job's turn is in ")
     assert (told.code, told.next_step) == ("gate_closed", "haulwright source resume files")
+
+
+def test_a_job_that_met_a_429_says_that_the_server_asked_for_patience(bench, app, shop, outside, why):
+    files = shop()
+
+    @app.task()
+    def fetch() -> int:
+        return files.get(f"{outside.url}/files/a?size=10").raise_for_status().status
+
+    bench.use(app)
+    outside.faults.add("rate_limit", retry_after=120)
+    handle = fetch.enqueue()
+    bench.drain()
+
+    row = bench.store.listing.get(handle.id, None)
+    assert (row.waiting_on, row.attempts) == ("source:files:parked", 0)
+    assert why(handle).sentence.startswith("the source 'files' asked for patience and takes no request")
+    bench.advance("2 min")
+    bench.drain()
+    assert handle.result(0) == 200
+
+
+def test_a_wait_that_a_task_asks_for_itself_is_not_laid_to_a_source_that_is_well(bench, app, shop, outside):
+    files = shop()
+
+    @app.task()
+    def fetch() -> None:
+        files.get(f"{outside.url}/files/a?size=10")
+        raise Throttled("not yet", after=60)
+
+    bench.use(app)
+    handle = fetch.enqueue()
+    bench.drain()
+
+    assert bench.store.listing.get(handle.id, None).waiting_on is None
+
+
+def test_a_job_is_served_what_is_kept_while_the_gate_is_closed(bench, app, shop, outside):
+    files = shop(cache="1 h")
+
+    @app.task()
+    def fetch() -> str:
+        return files.get(f"{outside.url}/files/a?size=10").cache
+
+    bench.use(app)
+    fetch.enqueue()
+    bench.drain()
+    files.pause(reason="holidays")
+    handle = fetch.enqueue()
+    bench.drain()
+
+    assert handle.result(0) == "hit"

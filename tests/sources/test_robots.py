@@ -59,6 +59,23 @@ def test_only_whole_lines_of_the_first_500_kib_are_read():
     assert robots.allows("https://shop.example/another", "haulwright")
 
 
+def test_every_rule_of_a_long_file_is_obeyed():
+    robots = Robots.parse(b"User-agent: *\n" + b"Disallow: /a\n" * 20_000 + b"Disallow: /s\n", 200)
+
+    assert not robots.allows("https://shop.example/s", "haulwright")
+    assert robots.rule_against("https://shop.example/s", "haulwright") == "/s"
+
+
+def test_rules_for_thousands_of_robots_at_once_take_no_endless_time():
+    names = b"".join(b"User-agent: a%d\n" % number for number in range(10_000))
+    rules = b"".join(b"Disallow: /%d\n" % number for number in range(10_000))
+
+    robots = Robots.parse(b"User-agent: haulwright\nDisallow: /x\n" + names + rules, 200)
+
+    assert not robots.allows("https://shop.example/x", "haulwright")
+    assert robots.written.count("\n") < 11_000
+
+
 @pytest.mark.parametrize("body", [b"", b"\xff\xfe\x00", b"<html>not found</html>", b"Disallow: /", b"x" * 600_000])
 def test_a_file_that_says_nothing_allows_everything(body):
     assert Robots.parse(body, 200).allows("https://shop.example/", "haulwright")

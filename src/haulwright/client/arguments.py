@@ -131,6 +131,11 @@ class Signature:
         _, defaults = self._binding
         return self._stored({**defaults, **values}, strict=False)
 
+    def validate_plain(self, values: Mapping[str, Any]) -> None:
+        """Refuse JSON values that do not fit the signature. Whether what fits can be stored is another question."""
+        _, defaults = self._binding
+        self._plain({**defaults, **values}, strict=False)
+
     def load(self, text: str) -> dict[str, Any]:
         """The arguments of a run."""
         loaded: dict[str, Any] = self._adapter.validate_json(f"[{text}]")[0]
@@ -141,16 +146,21 @@ class Signature:
             text = plain_text(values, limit_bytes=ARGS_LIMIT_BYTES)
             if text is not None:
                 return text, values
+        plain = self._plain(values, strict=strict)
+        return check(plain, root="args", limit_bytes=ARGS_LIMIT_BYTES), plain
+
+    def _plain(self, values: dict[str, Any], *, strict: bool) -> dict[str, Any]:
+        """The values as JSON has them; refuses what does not fit the annotations."""
         adapter = self._adapter
         try:
             valid = adapter.validate_python((values,), strict=strict)
-            (plain,) = adapter.dump_python(valid, mode="json")
+            plain: dict[str, Any] = adapter.dump_python(valid, mode="json")[0]
         except ValidationError as error:
             path, why = problem_of(error)
             raise InvalidPayload(path, why, hint=self._usage) from None
         except ValueError as error:  # what has no JSON form, such as raw bytes in a model that says nothing of them
             raise InvalidPayload("args", f"have no JSON form: {_first_line(error)}", hint=self._usage) from None
-        return check(plain, root="args", limit_bytes=ARGS_LIMIT_BYTES), plain
+        return plain
 
     def _bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments by name. `inspect` takes longer than all the rest, so it is only asked to explain a refusal."""

@@ -60,6 +60,8 @@ class Signals:
     lost: bool = False
     cancelled: str | None = None
     timed_out: bool = False
+    parked: str | None = None
+    """The gate of a source that one of its requests closed, for the server asked for patience."""
     probed: tuple[float, str] | None = None
     """It tried for all others whether a server is well again, and it is not: how long it waits, and for which gate."""
     suspended: tuple[float, str] | None = None

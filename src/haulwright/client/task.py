@@ -207,8 +207,9 @@ class BoundTask(Generic[P, R_co]):
         if running is None and self._is_uniform:
             return NewJob._make((new_id(), self._task.name, text, *self._common[3:]))
         if running is not None:
-            tenant = tenant or running.job.tenant
-            correlation_id = correlation_id or running.job.correlation_id or running.job.id
+            tenant = running.job.tenant if tenant is None else tenant
+            if correlation_id is None:
+                correlation_id = running.job.correlation_id or running.job.id
             if tenant == running.job.tenant:  # what one tenant wrote does not travel to another
                 headers = inherit_headers(running.job.headers, headers)
         source = key_of_source(options.source(plain) if callable(options.source) else options.source)
@@ -241,7 +242,7 @@ class BoundTask(Generic[P, R_co]):
             id="",
             task=self._task.name,
             args="",
-            queue=check_name("queue", call.queue or options.queue),
+            queue=check_name("queue", options.queue if call.queue is None else call.queue),
             priority=check_priority(options.priority if call.priority is None else call.priority),
             delay_us=0 if call.delay is None else us(call.delay, what="delay"),
             run_at=_run_at(call),

@@ -41,8 +41,19 @@ SHORTEST_SECONDS: Final = 1.0
 """The least grace or run time: below it every slot would be missed before anybody could open it."""
 
 _CRON_HINT: Final = (
-    "Five fields: minute, hour, day of month, month, day of week, as in '*/15 * * * *' or '30 6 * * MON-FRI'."
+    "Five fields: minute, hour, day of month, month, day of week, as in '*/15 * * * *' or '30 6 * * MON-FRI'; or a "
+    "nickname, as in '@daily'."
 )
+_NICKNAMES: Final = {
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+    "@monthly": "0 0 1 * *",
+    "@weekly": "0 0 * * 0",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@hourly": "0 * * * *",
+}
+_UNTIL_SUNDAY: Final = re.compile(r"(?<=[A-Z0-9])(?<!SUN)-SUN\b", re.IGNORECASE)  # a week that begins on Monday
 _CRON_CHARACTERS: Final = re.compile(rf"[0-9A-Za-z*/,# \t-]{{1,{CRON_LIMIT_CHARS}}}")
 _ZONES_OF_THE_HOST: Final = frozenset({"localtime", "Factory"})  # they mean another zone on every host
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -290,11 +301,13 @@ def _since_epoch(universal: datetime) -> int:
 
 def _checked_cron(cron: object) -> str:
     """Return the cron line with single spaces, or refuse it; cronsim is only shown what is short and harmless."""
-    if not isinstance(cron, str) or not _CRON_CHARACTERS.fullmatch(cron):
+    line = _NICKNAMES.get(cron.strip().lower(), cron) if isinstance(cron, str) else cron
+    if not isinstance(line, str) or not _CRON_CHARACTERS.fullmatch(line):
         raise InvalidValue("cron", cron, "is no cron line", hint=_CRON_HINT)
-    fields = cron.split()
+    fields = line.split()
     if len(fields) != CRON_FIELDS:
         raise InvalidValue("cron", cron, f"has {len(fields)} fields instead of {CRON_FIELDS}", hint=_CRON_HINT)
+    fields[-1] = _UNTIL_SUNDAY.sub("-7", fields[-1])
     line = " ".join(fields)
     try:
         first = next(CronSim(line, _WALL_EPOCH), None)
@@ -317,7 +330,8 @@ def _check_zone(tz: object) -> None:
 def check_times(cron: object, tz: object, overlap: object) -> None:
     """Refuse what a schedule cannot mean here: this host may know fewer zones than the one that declared it."""
     _check_zone(tz)
-    _checked_cron(cron)
+    if _checked_cron(cron) != cron:
+        raise InvalidValue("cron", cron, "is not in the form in which it is stored")
     _check_choices(coalesce=True, overlap=overlap, attempts=None)
 
 

@@ -258,6 +258,8 @@ def _classify_error(run: Run, error: BaseException) -> None:
     outcome = outcome_of(error, failure_of(error))
     if isinstance(error, UnreadableJob):
         outcome = Bury(REASON_UNREADABLE, replace(failure_of(error), code=REASON_UNREADABLE))
+    if isinstance(outcome, Snooze) and outcome.gate is None:
+        outcome = replace(outcome, gate=run.context.signals.parked)  # the wait that a server asked this very run for
     probed = run.context.signals.probed
     if probed is not None and isinstance(outcome, RetryLater):
         outcome = Snooze(*probed)  # whoever is sent to see whether a server is well again does not pay for the answer

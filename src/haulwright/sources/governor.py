@@ -12,7 +12,7 @@ from haulwright.clock import SECOND
 from haulwright.engine.ids import new_id
 from haulwright.engine.job import LeaseKey
 from haulwright.engine.lease import gate_wait_us
-from haulwright.engine.source import LEASE_SECONDS, PATIENCE_SECONDS
+from haulwright.engine.source import LEASE_SECONDS, PATIENCE_SECONDS, gate_name
 from haulwright.errors import Throttled
 from haulwright.sources.http.gate import OPEN, Grant, Verdict
 from haulwright.stores.sources.admission import Admission, Denial, Release, Requester
@@ -49,6 +49,8 @@ class SourceGrant:
     async def leave(self, verdict: Verdict) -> None:
         """Give the right back, with what the answer says about the server."""
         release = _release(verdict)
+        if release.park_seconds and self._running is not None:
+            self._running.signals.parked = gate_name(self._admission.key, "parked")
         if not self._gates.leave_at_once(self._admission, release):
             leaving = asyncio.get_running_loop().run_in_executor(None, self._gates.leave, self._admission, release)
             closed = await leaving

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, Self
 
@@ -16,7 +17,8 @@ from haulwright.errors import Permanent
 LARGEST_BYTES: Final = 500 * 1024
 """As much of the file as the RFC asks robots to read."""
 LONGEST_LINE_CHARS: Final = 8_192
-MOST_RULES: Final = 10_000
+MOST_WORK: Final = 500_000
+"""Rules, counted once for each robot that they are for: a file that names thousands of both is an attack."""
 MOST_TRIED: Final = 200
 """Among so many rules the one is looked for that an error names."""
 LONGEST_DELAY_SECONDS: Final = 86_400.0
@@ -28,6 +30,9 @@ _BUSY: Final = 429
 _LINE: Final = re.compile(
     r"\s*(?:(?P<agent>user-?agent)|(?P<rule>disallow)|[a-z-]+)\s*:\s*(?P<value>[^#]*)", re.IGNORECASE
 )
+
+
+_AGENT: Final = re.compile(r"\s*user-?agent\s*:", re.IGNORECASE)
 
 
 class Disallowed(Permanent):
@@ -76,7 +81,7 @@ class Robots:
         """Return the rule that forbids an address to a robot, as the site writes it; None where it cannot be told."""
         groups = _groups(self.written)
         named = [name for name in groups if name != ANYBODY and name in agent.lower()]
-        rules = sorted(groups.get(max(named, key=len, default=ANYBODY), ()), key=len, reverse=True)
+        rules = sorted(set(groups.get(max(named, key=len, default=ANYBODY), ())), key=len, reverse=True)
         return next((rule for rule in rules[:MOST_TRIED] if _forbids(rule, url)), None)
 
     def crawl_delay(self, agent: str) -> float | None:
@@ -91,7 +96,20 @@ def _readable(body: bytes) -> str:
     if len(body) > LARGEST_BYTES:
         head = head[: head.rfind(b"\n") + 1]  # half a rule could forbid or allow more than the whole
     text = head.decode("utf-8-sig", "replace")
-    return "\n".join([line for line in text.splitlines() if len(line) <= LONGEST_LINE_CHARS][:MOST_RULES])
+    return "\n".join(_worthwhile(line for line in text.splitlines() if len(line) <= LONGEST_LINE_CHARS))
+
+
+def _worthwhile(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines of a file up to where reading it would take too long."""
+    work = names = 0
+    is_open = False
+    for line in lines:
+        names = (names + 1 if is_open else 1) if (is_agent := bool(_AGENT.match(line))) else names
+        work += 1 if is_agent else names
+        if work > MOST_WORK:
+            return
+        is_open = is_agent
+        yield line
 
 
 def _groups(text: str) -> dict[str, list[str]]:

@@ -75,5 +75,5 @@ def no_cursor(text: str) -> InvalidValue:
 def _decoded(text: str) -> Any:
     try:
         return json.loads(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-    except ValueError:
+    except (ValueError, RecursionError):
         return None

@@ -86,3 +86,8 @@ def test_errors_of_others_have_a_class_too():
     assert error_class(Throttled(after=5)) == "rate_limited"
     assert error_class(AuthFailed()) == "auth"
     assert error_class(ZeroDivisionError()) == "unknown"
+
+
+@pytest.mark.parametrize(("status", "word"), [(400, "invalid"), (429, "rate_limited"), (500, "server")])
+def test_an_answer_of_brackets_alone_keeps_the_class_of_its_status(status, word):
+    assert refusal("GET x", status, b"[" * 100_000).error_class == word

@@ -128,3 +128,10 @@ def test_an_answer_without_a_token_is_a_failure_of_the_server(airbyte, sandbox, 
 
     with pytest.raises(AirbyteUnavailable):
         airbyte.connection(connection)
+
+
+def test_a_token_in_an_answer_of_brackets_alone_is_none(airbyte, sandbox, connection):
+    sandbox.faults.add("status", path=TOKENS, code=200, body="[" * 100_000)
+
+    with pytest.raises(AirbyteUnavailable):
+        airbyte.connection(connection)

@@ -17,6 +17,7 @@ from haulwright.sources.apify import (
     ApifyRefused,
     ApifyUnavailable,
 )
+from haulwright.sources.apify.errors import refusal
 
 ACTOR = "apify~instagram-post-scraper"
 INPUT = {"username": ["acme"], "resultsLimit": 8}
@@ -78,3 +79,8 @@ def test_a_revoked_token_names_its_credential_and_is_not_shown(sandbox, http):
 
     assert (refused.value.credential, refused.value.shared) == ("acme's token", True)
     assert "canary" not in f"{refused.value} {refused.value.body} {apify!r} {vars(apify)}"
+
+
+@pytest.mark.parametrize(("status", "error"), [(400, ApifyRefused), (429, ApifyBusy), (500, ApifyUnavailable)])
+def test_an_answer_of_brackets_alone_keeps_the_class_of_its_status(status, error):
+    assert type(refusal("GET x", status, b"[" * 100_000)) is error

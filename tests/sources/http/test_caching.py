@@ -33,6 +33,25 @@ def test_a_fresh_answer_is_served_without_asking_or_passing_the_gate(cached, ser
     assert (len(server.requests), gate.entered) == (1, 1)
 
 
+@pytest.mark.parametrize("ttl", [None, 600])
+def test_a_kept_answer_says_how_old_it_is(cached, serve, clock, ttl):
+    server = serve(page(cache_control="max-age=600", age="100"))
+    options = {} if ttl is None else {"ttl": ttl}
+    fresh = cached.get(server.url, **options)
+    clock.advance(59)
+
+    assert fresh.headers["age"] == "100"
+    assert cached.get(server.url, **options).headers["age"] == "159"
+
+
+def test_what_is_between_us_and_a_proxy_is_not_kept(cached, serve):
+    headers = {"proxy_connection": "close", "proxy_authentication_info": "x", "proxy_authorization": "y"}
+    server = serve(page(cache_control="max-age=60", **headers))
+    cached.get(server.url)
+
+    assert not {name for name in cached.get(server.url).headers if name.startswith("proxy-")}
+
+
 def test_a_stale_answer_is_asked_about_and_a_304_renews_it(cached, serve, clock):
     server = serve(
         page(cache_control="max-age=60", etag='"v1"', last_modified="Thu, 01 Oct 2026 10:00:00 GMT"), page(b"", 304)

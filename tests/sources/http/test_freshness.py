@@ -46,6 +46,8 @@ def test_an_answer_is_fresh_as_long_as_it_says_or_lets_one_guess(headers, second
 def test_age_counts_what_happened_before_it_was_kept():
     assert freshness.age(stored(), MADE + 5) == 5
     assert freshness.age(stored(age="100"), MADE + 5) == 105
+    assert freshness.age(stored(age="7200, 0"), MADE + 5) == 7_205
+    assert freshness.age(stored(age="soon, 100"), MADE + 5) == 5
     assert freshness.age(stored(date=at(-50)), MADE + 5) == 55
 
 

@@ -11,7 +11,9 @@ NOW = 784_111_747.0
 @pytest.mark.parametrize(
     ("text", "wait"),
     [
-        ("30", 30), ("  30 ", 30), ("1.5", 1.5), ("3601", 3_600), ("9" * 15, 3_600),
+        ("30", 30), ("  30 ", 30), ("1.5", 1.5), ("3601", 3_600), ("9" * 15, 3_600), ("9" * 20, 3_600),
+        ("120, 120", 120), ("30, 120", 120), ("Sun, 06 Nov 1994 08:49:37 GMT, Sun, 06 Nov 1994 08:49:47 GMT", 40),
+        ("10, Sun, 06 Nov 1994 08:49:37 GMT", 30), ("0, 5", 5), ("soon, 5", 5),
         ("Sun, 06 Nov 1994 08:49:37 GMT", 30), ("Sunday, 06-Nov-94 08:49:37 GMT", 30), ("Sun Nov  6 08:49:37 1994", 30),
         ("0", None), ("-5", None), ("Sun, 06 Nov 1994 08:49:00 GMT", None), ("soon", None), ("", None), ("1e9", None),
         ("Sun, 99 Nov 1994 08:49:37 GMT", None), ("9" * 400, None), ("Infinity", None),
@@ -39,6 +41,12 @@ def test_a_retry_after_is_read_in_all_its_forms(status, text, wait):
         ({"ratelimit": '"default";r=3;t=45'}, None),
         ({"x-ratelimit-reset": "45"}, None),
         ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1790855000"}, None),
+        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "Thu, 01 Oct 2026 12:01:00 GMT"}, 60),
+        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "2026-10-01T12:01:00Z"}, 60),
+        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "2026-10-01T14:01:00+02:00"}, 60),
+        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1790856060000000"}, 60),
+        ({"x-ratelimit-remaining": "0, 7", "x-ratelimit-reset": "45, 30"}, 45),
+        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "9" * 30}, None),
         ({"x-ratelimit-remaining": "none", "x-ratelimit-reset": "x"}, None),
         ({"ratelimit": '";;;,,,"'}, None),
         ({}, None),
@@ -65,6 +73,10 @@ def test_a_refusal_parks_even_where_the_rest_is_not_told():
 )
 def test_a_limit_that_is_spent_without_an_end_parks_for_a_minute(status, headers, wait):
     assert park_seconds(status, headers, NOW) == wait
+
+
+def test_a_reset_that_is_a_date_is_kept_on_a_refusal():
+    assert park_seconds(429, {"x-ratelimit-reset": "Sun, 06 Nov 1994 08:49:37 GMT"}, NOW) == 30
 
 
 def test_a_retry_after_about_one_item_does_not_park_the_server():

@@ -244,5 +244,5 @@ def _answers(file: IO[bytes] | None) -> dict[str, Any]:
 def _json_or_text(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -13,6 +13,9 @@ from haulwright.engine.ids import is_id
 from haulwright.errors import InvalidValue, NotFound, Refused
 from haulwright.events import FIELDS
 from haulwright.operations.times import instant_of
+
+SHOWN_CHARS: Final = 200
+"""How much of a value an error repeats."""
 
 
 class _Kind(click.ParamType):  # type: ignore[type-arg] # generic in newer versions of click only
@@ -75,10 +78,10 @@ class JsonParam(_Kind):
         """The text."""
         try:
             json.loads(value)
-        except ValueError as error:
-            raise InvalidValue(
-                _flag(param), value, f"is no JSON: {error}", hint="Text needs its quotes: '\"text\"'"
-            ) from None
+        except (ValueError, RecursionError) as error:
+            why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+            hint = "Text needs its quotes: '\"text\"'"
+            raise InvalidValue(_flag(param), value[:SHOWN_CHARS], f"is no JSON: {why}", hint=hint) from None
         return str(value)
 
 

@@ -105,7 +105,7 @@ class Apify(VendorClient):
         try:
             reply = await self._ask("GET", f"key-value-stores/{_id(run.store_id)}/records/INPUT")
             return json.loads(reply.body)
-        except (ApifyNotFound, ValueError):
+        except (ApifyNotFound, ValueError, RecursionError):
             return None
 
     async def await_step(self, run_id: str, wait_seconds: float = STEP_SECONDS) -> ActorRun:

@@ -153,5 +153,5 @@ def _type_and_message(body: bytes) -> tuple[str, str]:
     try:
         error: Any = json.loads(body)["error"]
         return str(error.get("type", "")), str(error.get("message", "")).rstrip(".")
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return "", ""

@@ -55,7 +55,7 @@ class Record:
         try:
             document: Any = json.loads(path.read_bytes())
             return cls(**document)
-        except (OSError, ValueError, TypeError):
+        except (OSError, ValueError, TypeError, RecursionError):
             return None
 
 

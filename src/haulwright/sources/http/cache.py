@@ -82,7 +82,7 @@ class HttpCache:
             return response
         key, stored = await self._find(request, scope)
         if stored and not revalidate and freshness.is_fresh(stored, request.headers, self.now()):
-            return _served(stored, "hit")
+            return _served(stored, "hit", self.now())
         flight_key = key_of(
             "flight", request.method, request.address.url, scope, sorted(request.headers.items()), revalidate
         )
@@ -99,7 +99,7 @@ class HttpCache:
         key = key_of("ttl", request.method, request.address.url, headers, body, keeping.parser_version, scope)
         stored = await self._store.load(key)
         if stored and self.now() - stored.answered_at < keeping.seconds:
-            return _served(stored, "hit")
+            return _served(stored, "hit", self.now())
 
         async def ask_server() -> tuple[Response, CacheEntry | None]:
             requested_at = self.now()
@@ -122,7 +122,7 @@ class HttpCache:
             landed = await arrival(flight)
             if landed.problem:
                 raise landed.problem
-            return _served(landed.stored, "hit") if landed.stored else await send(request)
+            return _served(landed.stored, "hit", self.now()) if landed.stored else await send(request)
         landed = FlightResult()
         try:
             response, entry = await lead()
@@ -143,7 +143,7 @@ class HttpCache:
             response = await send(request.with_headers(freshness.validators(stored.headers)) if stored else request)
         except (NotSent, OutcomeUnknown):
             if stored and freshness.may_serve_stale(stored, request.headers, self.now()):
-                return _served(stored, "stale"), stored
+                return _served(stored, "stale", self.now()), stored
             raise
         if stored and response.status == NOT_MODIFIED:
             if freshness.matches(stored, response.headers):
@@ -155,7 +155,7 @@ class HttpCache:
             and response.status in _STANDS_IN_FOR
             and freshness.may_serve_stale(stored, request.headers, self.now())
         ):
-            return _served(stored, "stale"), stored
+            return _served(stored, "stale", self.now()), stored
         return response, await self._keep(request, scope, key, response, requested_at)
 
     async def _renew(
@@ -164,7 +164,7 @@ class HttpCache:
         """Take over what a 304 says about a kept answer."""
         renewed = freshness.refreshed(stored, response.headers, requested_at=requested_at, answered_at=self.now())
         await self._store.save(key, renewed)
-        return replace(_served(renewed, "revalidated"), received_bytes=response.received_bytes), renewed
+        return replace(_served(renewed, "revalidated", self.now()), received_bytes=response.received_bytes), renewed
 
     async def _find(self, request: Request, scope: str | None) -> tuple[str, CacheEntry | None]:
         """Return the key of a request and what is kept under it, by way of the signpost where answers vary."""
@@ -212,6 +212,9 @@ def _varied(key: str, vary: tuple[str, ...], request: Request) -> str:
     return key_of(key, [[name, request.headers.get(name)] for name in vary])
 
 
-def _served(stored: CacheEntry, use: CacheUse) -> Response:
-    """A kept answer, given out."""
-    return Response(stored.status, dict(stored.headers), stored.body, 0, use)
+def _served(stored: CacheEntry, use: CacheUse, now: float) -> Response:
+    """A kept answer, given out. One that nobody was asked about says how old it is."""
+    headers = dict(stored.headers)
+    if use != "revalidated":
+        headers["age"] = str(int(freshness.age(stored, now)))
+    return Response(stored.status, headers, stored.body, 0, use)

@@ -32,8 +32,8 @@ _NOT_UPDATED: Final = frozenset(
     {"content-encoding", "content-length", "content-range", "content-type", "transfer-encoding"}
 )
 _NOT_KEPT: Final = frozenset({
-    "connection", "keep-alive", "proxy-authenticate", "set-cookie", "set-cookie2", "te", "trailer", "transfer-encoding",
-    "upgrade",
+    "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
+    "proxy-connection", "set-cookie", "set-cookie2", "te", "trailer", "transfer-encoding", "upgrade",
 })  # fmt: skip
 _DIRECTIVE: Final = re.compile(r'\s*([\w-]+)\s*(?:=\s*(?:"([^"]*)"|([^\s,"]*)))?\s*(?:,|$)')
 _DIGITS: Final = re.compile(r"[0-9]{1,40}")
@@ -88,7 +88,9 @@ def age(stored: CacheEntry, now: float) -> float:
     """Return how old an answer is, by its own Age and Date and by the time it spent on the way and here."""
     sent_at = http_date(stored.headers.get("date"))
     apparent = max(0.0, stored.answered_at - sent_at) if sent_at is not None else 0.0
-    on_arrival = (_seconds(stored.headers.get("age", "")) or 0.0) + max(0.0, stored.answered_at - stored.requested_at)
+    # Where several caches on the way have counted, the first value is of the one that is nearest to us.
+    counted = _seconds(stored.headers.get("age", "").partition(",")[0]) or 0.0
+    on_arrival = counted + max(0.0, stored.answered_at - stored.requested_at)
     return max(apparent, on_arrival) + max(0.0, now - stored.answered_at)
 
 

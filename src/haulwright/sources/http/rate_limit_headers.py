@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import UTC
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Final
 
@@ -12,9 +12,8 @@ from haulwright.engine.source import LONGEST_PARK_SECONDS
 
 SPENT_SECONDS: Final = 60.0
 """How long to stay away where a request is refused because a limit is spent, and nobody says until when."""
-_EPOCH_FROM: Final = 1_000_000_000
-"""A reset beyond this is a time since 1970; below it is a length."""
-_EPOCH_MS_FROM: Final = 1_000_000_000_000
+_EPOCH_UNITS: Final = ((1e18, 1e9), (1e15, 1e6), (1e12, 1e3), (1e9, 1.0))
+"""A reset from the first on is a time since 1970, so many of which are a second; a smaller one is a length."""
 _LONGEST_DATE_CHARS: Final = 60
 _LONGEST_FIELD_CHARS: Final = 2_000
 _TOO_MANY: Final = 429
@@ -22,7 +21,10 @@ _SPENT: Final = frozenset({403, _TOO_MANY})
 """How servers refuse a request that is over their limit."""
 _REFUSALS: Final = 400
 
-_NUMBER: Final = re.compile(r"\s*([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*")
+_NUMBER: Final = re.compile(r"\s*([0-9]{1,20}(?:\.[0-9]{1,9})?)\s*")
+_PIECE: Final = re.compile(r"(?:[A-Za-z]{3,9},\s*(?=[0-9]{1,2}[ -][A-Za-z]))?[^,]+")
+"""Between commas, of which a date has one behind its weekday."""
+_ISO: Final = re.compile(r"\s*[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]{5,20}(?:Z|[+-][0-9:]{2,6})?\s*$", re.IGNORECASE)
 _PREFIXES: Final = ("x-ratelimit-", "x-rate-limit-", "ratelimit-")
 _DRAFT_ITEM: Final = re.compile(r'\s*("[^"]*"|[\w.*-]+)\s*((?:;[^,]*)?)')
 _DRAFT_PARAM: Final = re.compile(r";\s*([a-z]+)\s*=\s*([0-9]{1,15})")
@@ -32,7 +34,7 @@ _OLD_DRAFT: Final = re.compile(r"\b(limit|remaining|reset)\s*=\s*([0-9]{1,15})")
 def park_seconds(status: int, headers: Mapping[str, str], now: float) -> float | None:
     """Return for how long the server wants no more requests, None if it does not say so or says nonsense.
 
-    Names of headers are in lower case. At most a day; a time that has passed is no wish.
+    Names of headers are in lower case. At most an hour; a time that has passed is no wish.
     """
     at = http_date(headers.get("date")) or now
     waits = [_spent(headers, at, refused=status == _TOO_MANY), _draft(headers, refused=status == _TOO_MANY)]
@@ -44,12 +46,18 @@ def park_seconds(status: int, headers: Mapping[str, str], now: float) -> float |
 
 
 def retry_after(text: str | None, now: float) -> float | None:
-    """Return the seconds that a Retry-After asks for: a number, or one of the three forms of an HTTP date."""
-    if text is None:
-        return None
-    if number := _NUMBER.fullmatch(text):
+    """Return the seconds that a Retry-After asks for: a number, or one of the three forms of an HTTP date.
+
+    Where two servers on the way have each said something, the longest holds.
+    """
+    pieces = _PIECE.findall((text or "")[:_LONGEST_FIELD_CHARS])
+    return max((wait for piece in pieces if (wait := _wait(piece, now)) is not None), default=None)
+
+
+def _wait(piece: str, now: float) -> float | None:
+    if number := _NUMBER.fullmatch(piece):
         return _clamped(float(number[1]))
-    at = http_date(text)
+    at = http_date(piece)
     return None if at is None else _clamped(at - now)
 
 
@@ -67,17 +75,17 @@ def http_date(text: str | None) -> float | None:
 def _spent(headers: Mapping[str, str], now: float, *, refused: bool) -> float | None:
     """Return the time to the reset where a server counts down in headers of its own and nothing is left."""
     for prefix in _PREFIXES:
-        reset = _number(headers.get(f"{prefix}reset"))
-        remaining = _number(headers.get(f"{prefix}remaining"))
+        reset = _reset(headers.get(f"{prefix}reset"), now)
+        remaining = min(_numbers(headers.get(f"{prefix}remaining")), default=None)
         if reset is not None and (remaining == 0 or (refused and remaining is None)):
-            return _clamped(_until(reset, now))
+            return _clamped(reset)
     return None
 
 
 def _is_spent_without_end(headers: Mapping[str, str]) -> bool:
     """Whether a server says that nothing is left, and not when there will be more."""
     silent = [prefix for prefix in _PREFIXES if f"{prefix}reset" not in headers]
-    return any(_number(headers.get(f"{prefix}remaining")) == 0 for prefix in silent)
+    return any(0 in _numbers(headers.get(f"{prefix}remaining")) for prefix in silent)
 
 
 def _draft(headers: Mapping[str, str], *, refused: bool) -> float | None:
@@ -104,19 +112,36 @@ def _items(field: str) -> list[tuple[str, dict[str, float]]]:
     ]
 
 
+def _reset(text: str | None, now: float) -> float | None:
+    """The seconds to a reset, be it a length, a time since 1970 in any unit, or a date; the longest of several."""
+    waits = [_until(number, now) for number in _numbers(text)]
+    if not waits and (at := http_date(text) or _iso_date(text)):
+        return at - now
+    return max(waits, default=None)
+
+
 def _until(reset: float, now: float) -> float:
-    """The seconds to a reset, whether it is a length, a time in seconds, or one in milliseconds."""
-    if reset >= _EPOCH_MS_FROM:
-        return reset / 1000 - now
-    return reset - now if reset >= _EPOCH_FROM else reset
+    unit = next((unit for least, unit in _EPOCH_UNITS if reset >= least), None)
+    return reset if unit is None else reset / unit - now
 
 
-def _number(text: str | None) -> float | None:
-    """The number in a header, None for anything else."""
-    match = _NUMBER.fullmatch(text or "")
-    return float(match[1]) if match else None
+def _iso_date(text: str | None) -> float | None:
+    """An ISO 8601 date and time in seconds since 1970, None for anything else."""
+    if not text or not _ISO.match(text):
+        return None
+    try:
+        parsed = datetime.fromisoformat(text.strip())
+    except ValueError:
+        return None
+    return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
+
+
+def _numbers(text: str | None) -> list[float]:
+    """The numbers in a header, one for each server that wrote one; none where there is anything else."""
+    found = [_NUMBER.fullmatch(piece) for piece in (text or "")[:_LONGEST_FIELD_CHARS].split(",")]
+    return [float(number[1]) for number in found if number] if all(found) else []
 
 
 def _clamped(wait: float) -> float | None:
-    """The wait within a day, None where there is none."""
+    """The wait within an hour, None where there is none."""
     return min(wait, LONGEST_PARK_SECONDS) if wait > 0 else None

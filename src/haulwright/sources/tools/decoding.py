@@ -27,6 +27,7 @@ _CHARACTER_SET: Final = re.compile(
     r"utf-?(8|16|32)|ascii|iso8859|cp\d|koi8|mac|gb|big5|euc|shift_ji|iso2022|johab|hz|tis|kz1048|ptcp154"
 )
 _SEVEN_BIT: Final = ("iso2022", "hz")
+_WIDE: Final = ("utf-16", "utf-32")
 _BETTER: Final = {"ascii": "cp1252", "iso8859-1": "cp1252", "gb2312": "gb18030", "gbk": "gb18030"}
 """What is meant by a narrow name: the set that contains it, as browsers read it."""
 
@@ -50,6 +51,8 @@ def _legacy(body: bytes, declared: list[str]) -> tuple[str, str | None]:
     """Return the text of a body that is no clean UTF-8: in a declared set, else in the likelier of two readings."""
     for name in declared:
         better = _BETTER.get(name, name)
+        if name.startswith(_WIDE) and b"\0" not in body:
+            continue  # it says so in ASCII, so it is not
         if name != "utf-8" and (text := _strictly(body, better) or _strictly(body, name)) is not None:
             return text, None if name == declared[0] else f"declared as {declared[0]}, but it is {name}"
     text = body.decode("utf-8", "replace")
@@ -66,10 +69,10 @@ def _declared(body: bytes, content_type: str | None) -> list[str]:
     header = _HEADER_CHARSET.search(content_type or "")
     inside = _XML_ENCODING.match(head) or _HTML_CHARSET.search(head)
     labels = [header[1] if header else "", inside[1].decode("ascii") if inside else ""]
-    return list(dict.fromkeys(name for label in labels if (name := _codec(label))))
+    return list(dict.fromkeys(name for label in labels if (name := codec_of(label))))
 
 
-def _codec(label: str) -> str | None:
+def codec_of(label: str) -> str | None:
     """Return Python's name for a character set, None if it is none that documents are written in."""
     try:
         name = codecs.lookup(label).name if label else ""
