@@ -112,3 +112,8 @@ def __getattr__(name: str) -> object:
     value: object = getattr(import_module(_WHERE[name]), name)
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    """The menu, for those who look at it in a REPL."""
+    return __all__

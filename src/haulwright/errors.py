@@ -7,6 +7,7 @@ An error says what happened, why, and what to do next; its facts are fields, so 
         InvalidValue           a setting, option or argument with a value that makes no sense
         InvalidPayload         arguments or a result that cannot be stored identically everywhere
         UnknownTask            no task of that name is registered or importable
+        UnknownName            an option or a method that does not exist, with the one that was meant
         BlockingCall           a plain name was called on the event loop
       NotFound                 no such row for this caller (a foreign row looks exactly like an absent one)
       Forbidden                the principal's role does not allow it
@@ -94,6 +95,10 @@ class UnknownTask(Refused, LookupError):
     def __init__(self, name: str, *, hint: str = "") -> None:
         super().__init__(f"There is no task named {name!r}.", hint=hint)
         self.name = name
+
+
+class UnknownName(Refused, TypeError, AttributeError):
+    """There is no option or method of this name; the hint says which was probably meant."""
 
 
 class BlockingCall(Refused, RuntimeError):

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import signal
-from itertools import takewhile
+import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import psycopg
 import pytest
 
 from haulwright.application.scenario import Check
+from haulwright.clock import SECOND
 from haulwright.demo.database import place
 from haulwright.demo.summary import DemoSummary
+from haulwright.demo.waits import wait_of
 from haulwright.discovery import installed_applications
+from haulwright.engine.transitions import State
+from tests.cli.conftest import REPOSITORY
+from tests.cli.terminal import pseudo_terminal
 from tests.runtime.waiting import eventually
 
+BAR = re.compile("[━╸╺]")
 GOOD, BAD = Check("jobs", "1 of 1", good=True), Check("files", "0 of 1", good=False)
 
 
@@ -33,12 +42,22 @@ def asked(url, sql, *words):
 
 
 @pytest.mark.crash
-def test_five_applications_come_to_their_end_although_a_worker_is_killed_and_can_be_looked_at(process, bare, tmp_path):
+@pytest.mark.timeout(400)
+def test_five_applications_come_to_their_end_although_a_worker_is_killed_and_can_be_looked_at(
+    process, bare, tmp_path, monkeypatch
+):
     folder = tmp_path / "scratch"
     folder.mkdir()
-    with process("demo", "--keep", "--json", extra=surroundings(folder)) as demo:
-        told = list(takewhile(lambda line: "Ctrl-C" not in line, demo.stderr))
-        shown = [shlex.split(line)[1:] for line in told if re.match(r"\s+\S*haulwright \w+ .*--database", line)]
+    with (
+        pseudo_terminal() as (terminal, screen, _),
+        process("demo", "--keep", "--json", stderr=terminal, extra=surroundings(folder)) as demo,
+    ):
+        os.close(terminal)
+        eventually(lambda: any("Ctrl-C" in line for line in screen.lines), seconds=300)
+        told = screen.lines
+        (exported,) = [line for line in told if "export " in line]
+        monkeypatch.setenv(*shlex.split(exported)[1].split("=", 1))
+        shown = [shlex.split(line)[1:] for line in told if re.match(r"\s+\S*haulwright \w+", line)]
         looked = [bare(*words).code for words in shown if words[0] != "top"]
         demo.send_signal(signal.SIGINT)
         account = json.load(demo.stdout)
@@ -49,17 +68,75 @@ def test_five_applications_come_to_their_end_although_a_worker_is_killed_and_can
     assert {one["what"].split(":")[0] for one in account["checks"]} == {
         "jobs", "brands", "syncs", "brief", "prices", "documents",
     }  # fmt: skip
-    assert any("kill -9 first" in line for line in told)
+    assert len([line for line in told if "kill -9 first" in line]) == 1
+    assert len([line for line in told if "third has started in its place" in line]) == 1
+    assert sorted(word for line in told for word in re.findall(r"s  (\w+): done$", line)) == sorted(
+        {"brands", "syncs", "brief", "prices", "documents"}
+    )
+    assert [line for line in told if BAR.search(line)] == []
     assert len(looked) >= 8
     assert set(looked) == {0}
     assert list(folder.iterdir()) == []
 
 
+@pytest.fixture
+def scripted():
+    """Two scripted acts in a process of its own: what is on the screen at its end, of a terminal or of a pipe."""
+    command = [sys.executable, "-m", "tests.cli.scripted_acts"]
+    how = {"cwd": REPOSITORY, "timeout": 100}
+
+    def on_terminal():
+        with pseudo_terminal() as (terminal, screen, drawing):
+            subprocess.run(command, check=True, stderr=terminal, env={**os.environ, "TERM": "xterm-256color"}, **how)
+            os.close(terminal)
+            drawing.join(60)
+            return screen.lines
+
+    def on_pipe():
+        return subprocess.run(command, check=True, stderr=subprocess.PIPE, text=True, **how).stderr.splitlines()
+
+    return {"terminal": on_terminal, "pipe": on_pipe}
+
+
+@pytest.mark.parametrize("where", ["terminal", "pipe"])
+def test_what_is_said_while_bars_are_drawn_stays_on_the_screen_and_no_bar_does(scripted, where):
+    lines = [re.sub(r"^ *[0-9.]+ s  ", "", line) for line in scripted[where]() if line]
+
+    told = ["two acts begin", "kill -9 first: it held 9 jobs", "first: done", "second: done", "the end"]
+    waits = ["second: fetch is tried again, in 8 s"] if where == "pipe" else []
+    assert lines == [told[0], *waits, *told[1:]]
+
+
+@pytest.mark.parametrize(
+    ("jobs", "told"),
+    [
+        ([("queued", 12, 1)], "fetch is tried again, in 12 s"),
+        ([("queued", 12, 1), ("queued", 4, 0)], "fetch looks again, in 4 s"),
+        ([("queued", 12, 1), ("queued", -1, 0)], "fetch is tried again, in 12 s"),
+        ([("queued", 12, 0), ("running", 0, 1)], None),
+        ([("queued", 3600, 0)], "fetch looks again"),
+        ([], None),
+    ],
+)
+def test_an_act_says_what_it_waits_for_and_how_long(jobs, told):
+    rows = [
+        SimpleNamespace(
+            id="a", task="fetch", state=State(state), run_at=due * SECOND, attempts=attempts, waiting_on=None
+        )
+        for state, due, attempts in jobs
+    ]
+
+    wait = wait_of(rows, now=0)
+
+    assert (wait and wait.in_words()) == told
+
+
 @pytest.mark.crash
 @pytest.mark.postgres
+@pytest.mark.timeout(400)
 def test_it_plays_on_a_postgresql_and_leaves_nothing_there(process, postgres_url, tmp_path):
     demo = process("demo", "--json", "--database", postgres_url, extra=surroundings(tmp_path))
-    out, err = demo.communicate(timeout=110)
+    out, err = demo.communicate(timeout=300)
 
     assert demo.returncode == 0, out + err
     assert json.loads(out)["sound"] is True

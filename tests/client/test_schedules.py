@@ -13,7 +13,7 @@ app = Haulwright()
 
 
 @app.task()
-def scrape_all(shop: str = "all") -> str:
+async def scrape_all(shop: str = "all") -> str:
     return shop
 
 
@@ -84,7 +84,7 @@ def test_a_due_slot_makes_one_job_with_the_schedules_arguments_and_tenant(bench)
     own = Haulwright()
 
     @own.task(name="scrape")
-    def scrape(sku: str) -> str:
+    async def scrape(sku: str) -> str:
         return sku
 
     own.schedule("hourly", "0 * * * *", scrape, args={"sku": "A1"}, tenant="acme", attempts=2, max_runtime="5 min")

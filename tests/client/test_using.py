@@ -21,7 +21,7 @@ MIDNIGHT = int(START.timestamp()) * SECOND
 @app.task(
     queue="shop", priority=5, tags=["price"], timeout="2 min", lease="10 min", retry=Retry(3), event_fields=["sku"]
 )
-def work(sku: str) -> None: ...
+def work(ctx: Context, sku: str) -> None: ...
 
 
 @app.task(deadline=None)

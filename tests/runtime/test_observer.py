@@ -155,7 +155,8 @@ def test_a_run_that_never_returns_costs_a_thread_that_may_come_back(app, recorde
     go_on = threading.Event()
 
     @app.task(timeout="0.1 s", lease="1 s", retry=Retry(1))
-    def endless() -> None:
+    def endless(ctx: Context) -> None:
+        del ctx  # it never asks
         go_on.wait()
 
     endless.enqueue()
@@ -177,7 +178,8 @@ def test_a_worker_whose_threads_are_lost_is_exhausted(app, recorder, start_worke
     go_on = threading.Event()
 
     @app.task(timeout="0.1 s", lease="1 s", retry=Retry(1))
-    def endless() -> None:
+    def endless(ctx: Context) -> None:
+        del ctx  # it never asks
         go_on.wait()
 
     endless.enqueue()

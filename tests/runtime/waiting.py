@@ -8,9 +8,9 @@ from collections.abc import Callable
 PATIENCE_SECONDS = 20.0
 
 
-def eventually(condition: Callable[[], object]) -> None:
+def eventually(condition: Callable[[], object], seconds: float = PATIENCE_SECONDS) -> None:
     """Return when the condition holds; fail where it does not in a long while."""
-    until = time.monotonic() + PATIENCE_SECONDS
+    until = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < until, "it did not happen"
         time.sleep(0.01)

@@ -71,6 +71,24 @@ def scrape_all(ctx: Context, shop: str = "all") -> int | Snooze:
     return len(page) if ctx.job.attempts > 1 else Snooze(60, "shop")
 
 
+@app.task
+def add(ctx: Context, a: int, b: int = 2) -> int:
+    return a + b + ctx.job.attempts
+
+
+@app.task
+async def aadd(a: int) -> int:
+    return a
+
+
+async def direct_calls(ctx: Context) -> None:
+    assert_type(add(ctx, 1, b=3), int)
+    assert_type(await aadd(1), int)
+    assert_type(await scrape(ctx, "A1"), Price)
+    assert_type(add.enqueue(1), Handle[int])
+    assert_type(aadd.enqueue(1), Handle[int])
+
+
 def enqueue() -> None:
     handle = scrape.enqueue("A1", url="https://shop.example/A1")
     assert_type(handle, Handle[Price])

@@ -37,15 +37,15 @@ async def fetch(url: str) -> str:
     return url
 
 
-@app.task(queues="fast")  # expect: call-arg
+@app.task(queues="fast")  # expect: call-overload, untyped-decorator
 def misspelt_option() -> None: ...
 
 
-@app.task(retry="often")  # expect: arg-type
+@app.task(retry="often")  # expect: call-overload, untyped-decorator
 def odd_retry() -> None: ...
 
 
-@app.task(isolation="container")  # expect: arg-type
+@app.task(isolation="container")  # expect: call-overload, untyped-decorator
 def odd_isolation() -> None: ...
 
 
@@ -74,6 +74,21 @@ async def aenqueue() -> str:
     handle = await scrape.aenqueue(1)  # expect: arg-type
     text: str = await handle.aresult()  # expect: assignment
     return text
+
+
+@app.task
+def add(ctx: Context, a: int, b: int = 2) -> int:
+    return a + b + ctx.job.attempts
+
+
+def direct_calls(ctx: Context) -> None:
+    add(1, 2)  # expect: arg-type
+    add(ctx, "1")  # expect: arg-type
+    alert(7)  # expect: arg-type
+    alert("A1", brightly=True)  # expect: call-arg
+    text: str = add(ctx, 1)  # expect: assignment
+    add.delay(text)  # expect: attr-defined
+    add.enqueue("1")  # expect: arg-type
 
 
 def schedule() -> None:

@@ -4,32 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, Unpack, overload
 
 from haulwright.client.address import address_of, import_object
 from haulwright.client.blocking import require_off_loop
-from haulwright.client.context import current
+from haulwright.client.context import Context, current
 from haulwright.client.handle import Handle
 from haulwright.client.join import remember_enqueued
-from haulwright.client.task import Call, Decorator, SourceOf, Task, key_of_source, planned_job
+from haulwright.client.task import Call, Decorator, FunctionTask, Task, planned_job
+from haulwright.client.task_options import TaskKeywords, task_options
 from haulwright.clock import Clock
-from haulwright.engine.durations import Duration, us
-from haulwright.engine.names import check_tags
-from haulwright.engine.retry import Retry
+from haulwright.engine.durations import Duration
 from haulwright.engine.schedule import ScheduleOptions, ScheduleSpec
 from haulwright.engine.source import source_key, source_limits
-from haulwright.engine.task import (
-    LONGEST_LEASE_SECONDS,
-    SHORTEST_LEASE_SECONDS,
-    By,
-    Concurrency,
-    Isolation,
-    TaskOptions,
-    UniqueBy,
-)
+from haulwright.engine.unknown_options import check_options, refuse_options, unknown_attribute
 from haulwright.errors import InvalidValue, Refused, UnknownTask
 from haulwright.settings import Settings
 from haulwright.stores.caller_connection import adopt_connection
@@ -37,17 +28,15 @@ from haulwright.stores.connect import open_existing, prepare
 from haulwright.stores.store import Store
 
 if TYPE_CHECKING:
-    from haulwright.engine.job import Enqueued, NewJob
+    from haulwright.engine.job import Enqueued, Job, NewJob
     from haulwright.operations import Operations
     from haulwright.operations.principal import Principal
     from haulwright.runtime.observer import Observer
     from haulwright.runtime.observers import Observers
     from haulwright.sources.source import Source, WebOptions
 
+P = ParamSpec("P")
 R = TypeVar("R")
-
-_UNSET: Any = object()
-"""Tells an option that was not given from one that was given as None."""
 
 
 class Haulwright:
@@ -115,50 +104,37 @@ class Haulwright:
             if self._store is not None:
                 prepare(self._store.database, (package,))
 
-    def task(  # noqa: PLR0913 - the options of a task, each with a name
-        self,
-        *,
-        name: str | None = None,
-        queue: str = "default",
-        priority: int = 0,
-        source: SourceOf | None = None,
-        unique: By | UniqueBy | None = None,
-        concurrency: int | Concurrency | None = None,
-        retry: Retry | int | None = None,
-        timeout: Duration | None = None,
-        deadline: Duration | None = _UNSET,
-        lease: Duration = 120,
-        isolation: Isolation = "thread",
-        tags: Sequence[str] = (),
-        event_fields: Sequence[str] = (),
-    ) -> Decorator:
-        """Make a function a task. Its options are checked now, before any job depends on them."""
-        lease_us = us(lease, what="lease", minimum=SHORTEST_LEASE_SECONDS, maximum=LONGEST_LEASE_SECONDS)
-        chosen: dict[str, Any] = {}
-        if deadline is not _UNSET:
-            chosen["deadline_us"] = None if deadline is None else us(deadline, what="deadline", minimum=1)
-        if isinstance(unique, UniqueBy):
-            _ = unique.period_us  # parsed when it is needed, and refused now
-        options = TaskOptions(
-            queue=queue,
-            priority=priority,
-            source=key_of_source(source),
-            unique=unique if isinstance(unique, UniqueBy) or unique is None else UniqueBy(unique),
-            concurrency=Concurrency(concurrency) if isinstance(concurrency, int) else concurrency,
-            retry=Retry(retry) if isinstance(retry, int) else retry or Retry(),
-            timeout_us=None if timeout is None else us(timeout, what="timeout", minimum=0.001),
-            lease_us=lease_us,
-            isolation=isolation,
-            tags=check_tags(tags),
-            event_fields=tuple(event_fields),
-            **chosen,
-        )
+    @overload
+    def task(
+        self, function: Callable[Concatenate[Context, P], Coroutine[Any, Any, R]], /
+    ) -> FunctionTask[P, R, Concatenate[Context, P], Coroutine[Any, Any, R]]: ...
+    @overload
+    def task(
+        self, function: Callable[Concatenate[Context, P], R], /
+    ) -> FunctionTask[P, R, Concatenate[Context, P], R]: ...
+    @overload
+    def task(
+        self, function: Callable[P, Coroutine[Any, Any, R]], /
+    ) -> FunctionTask[P, R, P, Coroutine[Any, Any, R]]: ...
+    @overload
+    def task(self, function: Callable[P, R], /) -> FunctionTask[P, R, P, R]: ...
+    @overload
+    def task(self, /, **options: Unpack[TaskKeywords]) -> Decorator: ...
+    def task(self, function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
+        """Make a function a task. Its options are checked now, before any job depends on them.
+
+        Written bare above a function, `@app.task`, or with options, `@app.task(queue="prices")`.
+        """
+        refuse_options("task", options, TaskKeywords.__annotations__)
+        name = options.pop("name", None)
+        checked = task_options(**options)
 
         def decorate(function: Callable[..., Any]) -> Any:
-            return self._register(Task(self, function, name or function.__name__, options))
+            return self._register(FunctionTask(self, function, name, checked))
 
-        return decorate
+        return decorate if function is None else decorate(function)
 
+    @check_options("source", "credential", "headers", "limits", "policy", "robots")
     def source(  # noqa: PLR0913 - the figures of a source, each with a name
         self,
         name: str,
@@ -255,12 +231,15 @@ class Haulwright:
         args: Mapping[str, Any] | None = None,
         **options: Unpack[ScheduleOptions],
     ) -> ScheduleSpec:
-        """Call a task by the clock. Checked now; made known to the database when a worker starts.
-
-        Options are `tz`, `coalesce`, `misfire_grace`, `overlap`, `max_runtime`, `attempts` and `tenant`.
-        """
+        """Call a task by the clock. Checked now; made known to the database when a worker starts."""
+        refuse_options("schedule", options, ScheduleOptions.__annotations__)
+        if not isinstance(task, Task):
+            hint = "Give the function that @app.task stands above; options of its jobs go to the task or the schedule."
+            raise InvalidValue("task", task, "is not a task", hint=hint)
         spec = ScheduleSpec.declare(name, cron, task.name, args=args, **options)
         runtime = spec.max_runtime_seconds
+        if runtime is not None:
+            task.require_endable("max_runtime")
         template = planned_job(
             task,
             args or {},
@@ -283,10 +262,27 @@ class Haulwright:
         task.call()  # refused now where it needs arguments
         self._at_start.append(task)
 
+    if not TYPE_CHECKING:  # a checker must go on to find names that are not there
+
+        def __getattr__(self, name: str) -> Any:
+            raise unknown_attribute(self, name)
+
+    def __repr__(self) -> str:
+        return f"<Haulwright app of {len(self.tasks)} tasks>"
+
     def enqueue_at_start(self, queues: Iterable[str]) -> int:
         """Enqueue what a worker of these queues starts with, and return how many jobs that made."""
         calls = [task.call() for task in self._at_start if task.options.queue in set(queues)]
         return sum(handle.created for handle in self._enqueue_many(calls, None)) if calls else 0
+
+    def job(self, job_id: str) -> Job:
+        """A job by its id, as it stands now. `app.operations(principal)` shows one tenant's alone."""
+        require_off_loop("app.job", "app.ajob(...)")
+        return self.operations().jobs.get(job_id)
+
+    async def ajob(self, job_id: str) -> Job:
+        """The same without blocking the event loop."""
+        return await asyncio.to_thread(self.operations().jobs.get, job_id)
 
     def operations(self, principal: Principal | None = None) -> Operations:
         """What one principal may see and do; without one, everything."""
@@ -312,7 +308,11 @@ class Haulwright:
         self._enqueue_observers.enqueued(jobs, enqueued)
 
     def run_worker(self, **options: Any) -> int:
-        """Run a worker in this process until it is stopped, or until what its options say; returns the jobs it ran."""
+        """Run a worker in this process until it is stopped, or until what its options say; returns the jobs it ran.
+
+        The options are those of `haulwright worker`: `queues`, `concurrency`, `poll_interval`, `grace`, `once`,
+        `max_jobs`, `until_empty`, `exclusive`, `name`, and `signals=True` to drain on SIGTERM and SIGINT.
+        """
         return int(_above("runtime.launch", "run_worker")(self, **options))
 
     @contextmanager

@@ -117,6 +117,14 @@ class Signature:
             return False
         return bool(getattr(self.hints.get(self._parameters[0].name), "__haulwright_context__", False))
 
+    @property
+    def may_take_context(self) -> bool:
+        """The same when the function is declared: True also where its annotations cannot be resolved yet."""
+        try:
+            return self.takes_context
+        except InvalidValue:
+            return True
+
     @cached_property
     def result(self) -> Values:
         """The result and its JSON form."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from haulwright.client.blocking import require_off_loop
 from haulwright.client.waiting import pauses
 from haulwright.engine.transitions import FINAL, State
+from haulwright.engine.unknown_options import unknown_attribute
 from haulwright.errors import JobFailed, ResultTimeout
 
 if TYPE_CHECKING:
@@ -79,6 +80,11 @@ class Handle(Generic[R_co]):
                 raise ResultTimeout(self.id, job.state, timeout or 0)
             await asyncio.sleep(pause)
         raise AssertionError  # as above
+
+    if not TYPE_CHECKING:  # a checker must go on to find names that are not there
+
+        def __getattr__(self, name: str) -> Any:
+            raise unknown_attribute(self, name)
 
     def _read(self) -> Job:
         return self._store.listing.get(self.id)

@@ -9,11 +9,12 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast, overload
 
 from haulwright.client.arguments import Signature
 from haulwright.client.blocking import require_off_loop
 from haulwright.client.context import Context, current
+from haulwright.client.declaration import require_function
 from haulwright.client.event_fields import event_fields_of_arguments
 from haulwright.client.handle import Handle
 from haulwright.clock import Instant
@@ -25,12 +26,15 @@ from haulwright.engine.keys import digest
 from haulwright.engine.names import check_key, check_name, check_tags
 from haulwright.engine.payload import canonical
 from haulwright.engine.task import By, TaskOptions, UniqueBy, check_priority
+from haulwright.engine.unknown_options import check_options, unknown_attribute
 from haulwright.errors import InvalidValue, Refused
 
 if TYPE_CHECKING:
     from haulwright.client.app import Haulwright
 
 P = ParamSpec("P")
+D = ParamSpec("D")
+V_co = TypeVar("V_co", covariant=True)
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 
@@ -78,10 +82,11 @@ class CallOptions:
 
 
 class Task(Generic[P, R_co]):
-    """A function under a name, with the options of its jobs. Calling it just calls the function."""
+    """A function under a name, with the options of its jobs. Made by `app.task`."""
 
-    def __init__(self, app: Haulwright, function: Callable[..., Any], name: str, options: TaskOptions) -> None:
-        functools.update_wrapper(self, function)
+    def __init__(self, app: Haulwright, function: Callable[..., Any], name: str | None, options: TaskOptions) -> None:
+        name = require_function(function, name)
+        functools.update_wrapper(cast("Any", self), function)
         self.app = app
         self.function = function
         self.name = check_name("task", name)
@@ -91,10 +96,23 @@ class Task(Generic[P, R_co]):
         self._bound: BoundTask[P, R_co] = BoundTask(self, CallOptions())
         for what, chosen in (("unique", options.unique), ("concurrency", options.concurrency)):
             _require_arguments(what, None if chosen is None else chosen.by, self.signature.names)
+        if options.timeout_us is not None:
+            self.require_endable("timeout")
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the function here and now, without a job."""
-        return self.function(*args, **kwargs)
+    def require_endable(self, option: str) -> None:
+        """Refuse a time limit that nothing could keep: a thread cannot be ended, and without a context not be told."""
+        if self.is_async or self.options.isolation == "process" or self.signature.may_take_context:
+            return
+        message = f"task {self.name}: {option} cannot end a plain function in a thread."
+        hint = (
+            "Add isolation='process', write async def, or take ctx: Context first: its next call raises when time is up"
+        )
+        raise Refused(message, hint=f"{hint}.")
+
+    if not TYPE_CHECKING:  # a checker must go on to find names that are not there
+
+        def __getattr__(self, name: str) -> Any:
+            raise unknown_attribute(self, name)
 
     def __repr__(self) -> str:
         return f"<Task {self.name}>"
@@ -111,6 +129,7 @@ class Task(Generic[P, R_co]):
         """A call for `app.enqueue_many`."""
         return self._bound.call(*args, **kwargs)
 
+    @check_options("using")
     def using(  # noqa: PLR0913 - the options of a call, each with a name
         self,
         *,
@@ -130,10 +149,22 @@ class Task(Generic[P, R_co]):
     ) -> BoundTask[P, R_co]:
         """The task with other options for one call.
 
-        `connection` is a connection of the caller's: the job commits or rolls back with the caller's rows.
-        `job_key` plans a job once: a second one under that key is not made. `unique` overrides the unique key.
-        `headers` travel with the job and with the jobs that it enqueues: a place for a trace context.
+        tenant: whose job it is; inside a run, that of the running job.
+        queue: another queue than the task's.
+        priority: from -100 to 100, higher first.
+        delay: not before this time has passed, such as "10 min".
+        run_at: not before this moment; it needs a time zone. Give this or `delay`.
+        deadline: a job that has not begun by then ends as dead.
+        timeout: how long one run may take.
+        unique: another unique key than the task's.
+        job_key: plans a job once: a second one under that key is not made.
+        correlation_id: the ticket or trace that the job, and the jobs it enqueues, carry.
+        tags: added to those of the task.
+        headers: travel with the job and with the jobs that it enqueues: a place for a trace context.
+        connection: a connection of the caller's: the job commits or rolls back with the caller's rows.
         """
+        if timeout is not None:
+            self.require_endable("timeout")
         options = CallOptions(
             tenant, queue, priority, delay, run_at, deadline, timeout, unique, job_key, correlation_id, tags,
             connection, headers,
@@ -141,17 +172,38 @@ class Task(Generic[P, R_co]):
         return BoundTask(self, options)
 
 
+class FunctionTask(Task[P, R_co], Generic[P, R_co, D, V_co]):
+    """A task as its decorator returns it: it is called as the function is, with the context where it takes one."""
+
+    def __call__(self, *args: D.args, **kwargs: D.kwargs) -> V_co:
+        """Run the function here and now, without a job."""
+        if self.signature.takes_context and not (args and isinstance(args[0], Context)):
+            message = f"{self.name}(...) needs the context of a run, and a direct call has none."
+            hint = (
+                f"Enqueue it: {self.name}.enqueue(...). In a test: the fixture `drain` of haulwright.testing runs it."
+            )
+            raise Refused(message, hint=hint)
+        value: V_co = self.function(*args, **kwargs)
+        return value
+
+
 class Decorator(Protocol):
     """What `app.task(...)` returns: it turns a function into a task, and knows what a call must look like."""
 
     @overload
-    def __call__(self, function: Callable[Concatenate[Context, P], Coroutine[Any, Any, R]]) -> Task[P, R]: ...
+    def __call__(
+        self, function: Callable[Concatenate[Context, P], Coroutine[Any, Any, R]]
+    ) -> FunctionTask[P, R, Concatenate[Context, P], Coroutine[Any, Any, R]]: ...
     @overload
-    def __call__(self, function: Callable[Concatenate[Context, P], R]) -> Task[P, R]: ...
+    def __call__(
+        self, function: Callable[Concatenate[Context, P], R]
+    ) -> FunctionTask[P, R, Concatenate[Context, P], R]: ...
     @overload
-    def __call__(self, function: Callable[P, Coroutine[Any, Any, R]]) -> Task[P, R]: ...
+    def __call__(
+        self, function: Callable[P, Coroutine[Any, Any, R]]
+    ) -> FunctionTask[P, R, P, Coroutine[Any, Any, R]]: ...
     @overload
-    def __call__(self, function: Callable[P, R]) -> Task[P, R]: ...
+    def __call__(self, function: Callable[P, R]) -> FunctionTask[P, R, P, R]: ...
 
 
 class BoundTask(Generic[P, R_co]):
@@ -160,6 +212,14 @@ class BoundTask(Generic[P, R_co]):
     def __init__(self, task: Task[P, R_co], options: CallOptions) -> None:
         self._task = task
         self._options = options
+
+    if not TYPE_CHECKING:  # as for Task
+
+        def __getattr__(self, name: str) -> Any:
+            raise unknown_attribute(self, name)
+
+    def __repr__(self) -> str:
+        return f"<BoundTask {self._task.name}>"
 
     def enqueue(self, *args: P.args, **kwargs: P.kwargs) -> Handle[R_co]:
         """Write the job, and return its handle."""

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import signal
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from haulwright.cli.kit.exits import Exit
 from haulwright.cli.kit.verbs import Verb
 from haulwright.extras import require_extra
+from haulwright.redaction import redact
 
 if TYPE_CHECKING:
     from haulwright.cli.kit.site import Site
     from haulwright.demo.environment import Stage
+    from haulwright.demo.progress import DemoProgress
     from haulwright.demo.summary import DemoSummary
 
-EXPLAINED = """
+EXPLAINED = """\
 A killed worker cannot say goodbye: its {held} jobs stayed leased to it. The others saw that its process is gone (on
 another host they would wait until the leases run out), took them back, and went on where the ledger says that it had
 been: a paid run whose reply was lost was looked up and adopted, and half a file was not fetched from its beginning."""
+LONGEST_RETRY_SECONDS: Final = 3.0
+"""A retry that is later than this is made due at once: a demo is watched."""
 
 
 @click.command("demo", cls=Verb)
@@ -60,33 +63,40 @@ def _play(site: Site, set_up: Stage) -> DemoSummary:
     from haulwright.demo.progress import DemoProgress  # noqa: PLC0415 - as above
     from haulwright.demo.summary import DemoSummary, engine_checks  # noqa: PLC0415 - as above
 
-    begun, acts = time.monotonic(), set_up.acts
-
-    def say(text: str) -> None:
-        site.out.note(f"{time.monotonic() - begun:5.1f} s  {text}")
-
-    say(f"the outside world is up, at {set_up.world.sandbox.url}")
+    acts = set_up.acts
+    watch = DemoProgress(acts, site.out.note, set_up.waits)
+    watch.say(f"the outside world is up, at {set_up.world.sandbox.url}")
     first, second = set_up.start("first"), set_up.start("second")
     set_up.wait_for_workers()
-    say(f"two workers are up: first (process {first.pid}) and second (process {second.pid})")
+    watch.say(f"two workers are up: first (process {first.pid}) and second (process {second.pid})")
     for act in acts:
         act.begin()
-        say(f"{act.name}: {act.promise}")
-    with DemoProgress(acts, say) as watch:
+        watch.say(f"{act.name}: {act.promise}")
+    with watch:
         set_up.wait("the workers to work", lambda: watch.look() > 1 / 3)
-        held = _kill(set_up, say)
-        set_up.wait("the work to be finished", lambda: watch.look() >= 1)
-    seconds = time.monotonic() - begun
+        held = _kill(set_up, watch)
+        set_up.wait("the work to be finished", lambda: _is_over(set_up, watch))
     checks = [check for act in acts for check in act.checks()]
-    return DemoSummary([*engine_checks(set_up.world, held), *checks], held, seconds)
+    return DemoSummary([*engine_checks(set_up.world, held), *checks], held, watch.seconds)
 
 
-def _kill(set_up: Stage, say: Callable[[str], None]) -> int:
+def _is_over(set_up: Stage, watch: DemoProgress) -> bool:
+    """Whether all acts are done. A retry that all would have to wait for is not waited for, and it is said how."""
+    share = watch.look()
+    for act, wait in watch.waiting.items():
+        if wait.is_retry and wait.seconds > LONGEST_RETRY_SECONDS:
+            set_up.retry_now(wait.job_id)
+            watch.say(f"{act}: {wait.in_words()}; not here: haulwright job retry {wait.job_id[-12:]}")
+    watch.waiting = {}
+    return share >= 1
+
+
+def _kill(set_up: Stage, watch: DemoProgress) -> int:
     held = set_up.kill("first")
-    say(f"kill -9 first: it was in the middle of its work and held {held} jobs")
+    watch.say(f"kill -9 first: it was in the middle of its work and held {held} jobs")
     set_up.start("third")
     set_up.wait_for_workers()
-    say("third has started in its place, as a supervisor would do it")
+    watch.say("third has started in its place, as a supervisor would do it")
     return held
 
 
@@ -97,17 +107,19 @@ def _tell(site: Site, set_up: Stage, account: DemoSummary, *, keep: bool) -> Non
     if not account.is_sound:
         site.out.note("The figures are off: this should never happen. Please report it, with what --keep shows.")
     elif not site.out.as_json:
-        site.out.note(EXPLAINED.format(held=account.held_when_killed))
+        text = " ".join(EXPLAINED.format(held=account.held_when_killed).split())
+        site.out.note("\n" + click.wrap_text(text, shutil.get_terminal_size().columns - 1))
     if keep:
-        where = f"--database '{set_up.url}'"
-        words = [command for act in set_up.acts for command in act.commands()]
-        looks = "\n".join(f"  {_program()} {command} {where}" for command in ["top", "job list", *words])
-        site.out.note(f"\nIt goes on: workers, outside world, and the files in {set_up.world.folder}\n{looks}")
-        site.out.note("Ctrl-C ends it and removes everything.")
+        words = ["top", "job list", *(command for act in set_up.acts for command in act.commands())]
+        looks = "\n".join(f"  {_program()} {command}" for command in words)
+        site.out.note(f"\nIt goes on: workers, outside world, and the files in {set_up.world.folder}")
+        site.out.note("Look around, in another terminal:")
+        site.out.note(f"  export HAULWRIGHT_DATABASE_URL={shlex.quote(redact(set_up.url))}\n{looks}")
+        site.out.note("Ctrl-C here ends it and removes everything.")
     else:
         site.out.note(
-            f"\nWhat to type next:\n  {_program()} demo --keep    keep it running, and look around as it then says"
-            f"\n  {_program()} --help         all commands; docs/tutorial/first-job.md begins with a task of your own"
+            f"\nWhat to type next:\n  {_program()} demo --keep    # keep it running, and look around"
+            f"\n  {_program()} --help         # all commands\nA task of your own: docs/tutorial/first-job.md"
         )
 
 
@@ -118,6 +130,9 @@ def _wait_for_a_signal() -> None:
 
 
 def _program() -> str:
-    """How this program was called, so that what is shown can be typed."""
+    """How this program was called, so that what is shown can be typed: from here, where it is not on the path."""
     called = Path(sys.argv[0])
-    return "haulwright" if shutil.which("haulwright") or called.name != "haulwright" else sys.argv[0]
+    if shutil.which("haulwright") or called.name != "haulwright":
+        return "haulwright"
+    here = Path.cwd()
+    return str(called.relative_to(here)) if called.is_relative_to(here) else str(called)

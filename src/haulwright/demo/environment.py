@@ -17,6 +17,7 @@ import haulwright
 from haulwright.application.scenario import Act, World
 from haulwright.client.app import Haulwright
 from haulwright.demo.database import place
+from haulwright.demo.waits import Wait, next_waits
 from haulwright.discovery import ApplicationSpec, installed_applications
 from haulwright.engine.transitions import State
 from haulwright.errors import HaulwrightError
@@ -29,8 +30,8 @@ from haulwright.stores.listing import JobFilter
 from haulwright.stores.paging import PAGE_LIMIT
 
 TENANT: Final = "acme"
-PATIENCE_SECONDS: Final = 90.0
-"""After this long a demo that should take half a minute has failed."""
+PATIENCE_SECONDS: Final = 300.0
+"""After this long without an end, a demo that should take half a minute has failed, on a busy machine too."""
 LOOK_EVERY_SECONDS: Final = 0.1
 ARRIVE_SECONDS: Final = 0.2
 """So long after a worker was stopped, what it had sent has arrived at the database."""
@@ -60,6 +61,7 @@ class Stage:
         self.url = url
         self.acts = [act(world) for act in cast.acts]
         self._queues = [queue for spec in cast.specs for queue in spec.served_queues]
+        self._queues_of_acts = {act.name: spec.served_queues for act, spec in zip(self.acts, cast.specs, strict=True)}
         self._environment = environment
         self._workers: dict[str, subprocess.Popen[bytes]] = {}
 
@@ -106,6 +108,14 @@ class Stage:
             if worker.poll() is None:
                 worker.kill()
                 worker.wait()
+
+    def waits(self) -> dict[str, Wait]:
+        """What each act waits for now, by its name; those that go on are left out."""
+        return next_waits(self.world, self._queues_of_acts)
+
+    def retry_now(self, job_id: str) -> None:
+        """Have a job that waits for its retry run at once, as `haulwright job retry` does."""
+        self.world.app.operations().jobs.retry(job_id)
 
     def wait_for_workers(self) -> None:
         """Wait until all that were started are at work."""

@@ -8,6 +8,7 @@ from random import Random
 from typing import Final
 
 from haulwright.engine.durations import Duration, us
+from haulwright.engine.unknown_options import check_init_options
 from haulwright.errors import InvalidValue
 
 LARGEST_ATTEMPTS: Final = 1_000
@@ -18,6 +19,7 @@ Chance = Random | Callable[[], float]
 """Where jitter comes from: a generator, or anything that returns numbers from 0 up to 1."""
 
 
+@check_init_options
 @dataclass(frozen=True)
 class Retry:
     """A retry policy. After attempt n fails the job waits `base * factor ** (n - 1 + first_exponent)`."""

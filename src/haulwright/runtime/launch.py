@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
+from haulwright.engine.unknown_options import refuse_options
 from haulwright.runtime.options import WorkerOptions
 from haulwright.runtime.process import stopped_by_signals
 from haulwright.runtime.worker import Worker
@@ -21,6 +22,7 @@ def run_worker(app: Haulwright, *, settings: Settings | None = None, signals: bo
     nothing but fail, and `SchemaMismatch` where the schema became newer than this code: it has drained, and must be
     replaced. Raises `DatabaseLost` where the file of its database was replaced, deleted or damaged under it.
     """
+    refuse_options("run_worker", options, [*WorkerOptions.__dataclass_fields__, "settings", "signals"])
     settings = settings or Settings.load()
     defaults = {
         "queues": tuple(name.strip() for name in str(settings["queues"]).split(",") if name.strip()),

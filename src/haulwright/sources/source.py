@@ -6,13 +6,13 @@ import hashlib
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Final, Self, TypedDict, Unpack
 
 from haulwright.client.context import Context, current
 from haulwright.clock import SECOND
 from haulwright.engine.job import DEFAULT_TENANT
 from haulwright.engine.source import SourceLimits
-from haulwright.errors import AuthFailed, Retryable
+from haulwright.errors import AuthFailed, Refused, Retryable
 from haulwright.settings import Settings
 from haulwright.sources.database_cache import DatabaseCacheStore
 from haulwright.sources.governor import Governor
@@ -61,7 +61,17 @@ class ForeignRequest:
 
 
 class Source:
-    """One source of an app. Inside a job its requests go under the job's lease; outside they have one of their own."""
+    """One source of an app, made by `app.source(...)`.
+
+    Inside a job its requests go under the job's lease; outside they have one of their own.
+    """
+
+    def __new__(cls, *arguments: Any, **options: Any) -> Self:
+        """Refuse one that is made without its app, which `app.source` gives it."""
+        if not hasattr(arguments[0] if arguments else options.get("app"), "declare_sources"):
+            message = "A Source belongs to an app, which declares it to the database."
+            raise Refused(message, hint="Write: app.source('shop.example', rate='30/min', ...)")
+        return super().__new__(cls)
 
     def __init__(self, app: Haulwright, key: str, figures: SourceLimits, **web: Unpack[WebOptions]) -> None:
         self.key = key
