@@ -9,6 +9,8 @@
       SyncRefused         Airbyte will never do this as it is
     AuthFailed
       SyncUnauthorised    the credential was refused
+    Throttled
+      SyncThrottled       Airbyte asked for patience: the job waits
 
 The codes of the document are `auth_error`, `rate_limit`, `server_error`, `timeout` and `connection_error`; it is silent
 about the others.
@@ -102,8 +104,17 @@ class SyncUnauthorised(AuthFailed):
         return CODES["auth"]
 
 
+class SyncThrottled(Throttled):
+    """Airbyte asked for patience."""
+
+    @property
+    def code(self) -> str:
+        """What went wrong, for counting."""
+        return CODES["rate_limited"]
+
+
 def in_our_words(error: RunError) -> RunError:
-    """The same error with the code by which operators count it; a wait stays what it is."""
+    """The same error with the code by which operators count it; a closed gate of ours stays what it is."""
     code = code_of(error)
     match error:
         case AuthFailed():
@@ -112,6 +123,8 @@ def in_our_words(error: RunError) -> RunError:
             return SyncRefused(error.message, code)
         case Retryable():
             return SyncFailed(error.message, code)
+        case Throttled() if not error.gate:
+            return SyncThrottled(error.message, after=error.after)
         case _:
             return error
 
