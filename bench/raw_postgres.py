@@ -91,7 +91,7 @@ def _settle(finished: Queue[Rows]) -> None:
 def _succeeded(count: int) -> dict[str, Any]:
     """The columns of a settlement that are the same for every job that succeeded without a result."""
     nothing = array([None] * count)
-    named = ("reason", "result", "event_fields", "error_class", "error_code", "error_message")
+    named = ("reason", "result", "event_fields", "error_class", "error_code", "error_message", "error_frames")
     same: dict[str, Any] = {"was": array(["running"] * count), "state": array(["succeeded"] * count), "now": None}
     same |= {"losses": array([0] * count), "worker_id": array([_WORKER_ID] * count)}
     return same | dict.fromkeys(named, nothing)

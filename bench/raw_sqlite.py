@@ -30,7 +30,7 @@ pragma wal_autocheckpoint = 4000;
 """
 _WORKER_ID = str(uuid.uuid4())
 _SUCCEEDED = {"worker_id": _WORKER_ID, "was": "running", "state": "succeeded", "losses": 0} | dict.fromkeys(
-    ("reason", "result", "event_fields", "error_class", "error_code", "error_message")
+    ("reason", "result", "event_fields", "error_class", "error_code", "error_message", "error_frames")
 )
 _SETTLE = [with_table(one, ("id", "fence", *_SUCCEEDED), ("id", "fence")) for one in _BOOK["settle"]]
 Rows = list[tuple[Any, ...]]

@@ -41,7 +41,15 @@ An error says what happened, why, and what to do next; its facts are fields, so 
 
 from __future__ import annotations
 
+import re
 from typing import Any, ClassVar
+
+_WORD_STARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def code_of_class(kind: type) -> str:
+    """The name of a class in words with underscores: HTTPStatusError is http_status_error."""
+    return _WORD_STARTS.sub("_", kind.__name__).lower().lstrip("_")
 
 
 class HaulwrightError(Exception):
@@ -57,8 +65,7 @@ class HaulwrightError(Exception):
     @property
     def code(self) -> str:
         """A stable name for programs: the class, in words with underscores."""
-        name = type(self).__name__
-        return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
+        return code_of_class(type(self))
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}".rstrip()

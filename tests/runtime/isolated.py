@@ -71,3 +71,12 @@ def never() -> None:
 @app.task()
 def anywhere() -> int:
     return os.getpid()
+
+
+def look_up(prices: dict[str, int]) -> int:
+    return prices["nope"]
+
+
+@app.task(isolation="process", retry=Retry(1))
+def raises() -> int:
+    return look_up({})

@@ -15,6 +15,7 @@ from haulwright import (
     Done,
     Haulwright,
     Permanent,
+    Principal,
     Retry,
     Retryable,
     Skip,
@@ -101,7 +102,7 @@ def run_once(bench, step, task=act):
         (Bury("no such shop"), DEAD, "no such shop", 1, 0, "buried"),
         (Snooze(90, "shop"), QUEUED, None, 0, 90, None),
         (Snooze(math.nan), QUEUED, None, 0, 0, None),
-        (Throttled(after=30), QUEUED, None, 0, 30, None),
+        (Throttled(after=30), QUEUED, None, 0, 30, "throttled"),
         (Retryable("later", after=7), QUEUED, None, 1, 7, "retryable"),
         (Retryable("later"), QUEUED, None, 1, 60, "retryable"),
         (TimedOut("slow"), QUEUED, None, 1, 60, "timed_out"),
@@ -223,3 +224,41 @@ def test_an_error_is_stored_without_secrets_and_cut_where_it_is_too_long(bench):
 
     assert "abcdef" not in job.error_message
     assert len(job.error_message.encode()) <= 8192
+
+
+@pytest.mark.parametrize(
+    ("step", "code", "message"),
+    [
+        (Throttled("the shop answered 429", after=60), "throttled", "the shop answered 429"),
+        (AuthFailed("the key was refused", credential="shop@all", shared=True), "auth_failed", "the key was refused"),
+        (Throttled("the source is over its rate", after=60, gate="source:shop:rate"), None, None),
+    ],
+)
+def test_a_job_that_was_sent_away_says_by_what_until_its_deadline_and_in_its_dead_letter(bench, step, code, message):
+    """A closed gate of ours is nothing that went wrong: what it says is the gate."""
+    job, _ = run_once(bench, step)
+    assert (job.state, job.attempts, job.error_code, job.error_message) == (QUEUED, 0, code, message)
+
+    why = app.operations(Principal.admin("root")).jobs.why(job.id).sentence
+    bench.advance("8 days")
+    bench.store.recovery.expire()
+    dead = bench.store.listing.get(job.id)
+
+    assert (dead.state, dead.reason, dead.error_code) == (DEAD, "deadline", code or "deadline")
+    assert dead.error_message.startswith("waited past its deadline")
+    if message:
+        assert message in dead.error_message
+        assert message in why or "refused its credential" in why
+
+
+@pytest.mark.parametrize("name", ["HTTPStatusError", "OSFault", "Http2Error", "ABTest"])
+def test_the_code_of_an_error_is_its_name_in_words(bench, name):
+    codes = {
+        "HTTPStatusError": "http_status_error",
+        "OSFault": "os_fault",
+        "Http2Error": "http2_error",
+        "ABTest": "ab_test",
+    }
+    job, _ = run_once(bench, type(name, (Exception,), {})("no"))
+
+    assert job.error_code == codes[name]

@@ -6,8 +6,10 @@ import pytest
 
 from haulwright import events
 from haulwright.clock import SECOND
+from haulwright.engine.outcome import Failure, Frame, read_frames
+from haulwright.engine.settlement import PutBack, Settlement
 from haulwright.engine.transitions import State
-from tests.stores.scenes import DAY, HOUR, START, claim, claim_one, fail, ids, new_job, race
+from tests.stores.scenes import DAY, HOUR, START, claim, claim_one, ids, new_job, race
 
 
 def test_a_job_that_waits_past_its_deadline_is_dead(store, clock, make_job):
@@ -20,20 +22,26 @@ def test_a_job_that_waits_past_its_deadline_is_dead(store, clock, make_job):
     assert store.recovery.expire() == [job.id]
     found = store.listing.get(job.id)
     assert (found.state, found.reason, found.attempts) == (State.DEAD, "deadline", 0)
+    assert (found.error_class, found.error_code) == ("DeadlinePassed", "deadline")
+    assert found.error_message == "waited past its deadline"
 
 
-def test_the_end_of_a_job_by_its_deadline_is_told(store, clock, worker, make_job):
+def test_a_dead_letter_by_deadline_keeps_what_it_last_met(store, clock, worker, make_job):
+    """Its class, its code and the lines of code stand with the deadline, in the row and in the event."""
     job = make_job(deadline_us=HOUR)
-    fail(store, claim_one(store, worker))
+    refused = Failure("TooManyRequests", "rate_limited", "429 of shop.example", (Frame("shop.py", 7, "fetch"),))
+    waits = PutBack("snooze", 60 * SECOND, refund=1, deferral=1, waiting_on="source:shop:parked", failure=refused)
+    store.settlements.settle([Settlement(claim_one(store, worker), waits)])
     clock.advance(3600)
     store.recovery.expire()
 
-    told = store.events.of_job(job.id)[-1]
+    event, found = store.events.of_job(job.id)[-1], store.listing.get(job.id)
 
-    assert told.name == events.JOB_DEAD_LETTERED
-    assert told.data["reason"] == told.data["error_code"] == "deadline"
-    assert told.data["retry_count"] == 0
-    assert store.listing.get(job.id).error_code == "boom"
+    message = "waited past its deadline for source:shop:parked; the last error: 429 of shop.example"
+    assert (event.name, event.data["reason"], event.data["retry_count"]) == (events.JOB_DEAD_LETTERED, "deadline", 0)
+    assert (event.data["error_code"], event.data["error_message"]) == ("rate_limited", message)
+    assert (found.reason, found.error_class, found.error_code) == ("deadline", "TooManyRequests", "rate_limited")
+    assert (found.error_message, read_frames(found.error_frames)) == (message, refused.frames)
 
 
 def test_a_running_job_has_no_deadline(store, clock, worker, make_job):

@@ -23,7 +23,7 @@ from tests.stores.scenes import START, claim, new_job
 A_JOB = "018f2f6e-7c1a-7abc-8def-0123456789ab"
 NOW: dict[str, Any] = {"now": START}
 HELD = {"id": A_JOB, "fence": 3, "worker_id": A_JOB}
-FAILURE = {"error_class": "E", "error_code": "e", "error_message": "m"}
+FAILURE = {"error_class": "E", "error_code": "e", "error_message": "m", "error_frames": "[]"}
 BACK = {"delay_us": 5, "refund": 1, "deferral": 1, "losses": 0, "waiting_on": "gate", **FAILURE}
 END = {"was": "running", "state": "dead", "reason": "r", "result": "1", "event_fields": "{}", "losses": 0, **FAILURE}
 SHARE = {"tenant": "t1", "rank": 0, "limit": 5, "past_run_at": 0, "past_id": A_JOB}

@@ -11,6 +11,7 @@ from haulwright.cli.kit.options import page_options
 from haulwright.cli.kit.output import Fields, Table
 from haulwright.cli.kit.params import JOB_ID
 from haulwright.cli.kit.verbs import NounGroup
+from haulwright.engine.outcome import frame_lines, read_frames
 from haulwright.engine.transitions import State
 from haulwright.operations.views.effects import EFFECT_COLUMNS
 from haulwright.operations.views.events import TIMELINE_COLUMNS
@@ -24,6 +25,7 @@ from haulwright.operations.views.jobs import (
     retried_view,
     state_word,
 )
+from haulwright.visible import visible_line
 
 if TYPE_CHECKING:
     from haulwright.cli.kit.output import Out
@@ -62,6 +64,7 @@ def show(site: Site, job_id: str) -> None:
     events, effects = jobs.timeline(job_id), operations.effects.of_job(job_id)
     parts: list[Table | Fields | str] = [
         Fields(_described(site.out, job, now)),
+        *_traced(job),
         f"\n{why.sentence}\n",
         site.out.table(TIMELINE_COLUMNS, events.rows, now=now),
     ]
@@ -112,6 +115,12 @@ def cancel(site: Site, job_id: str, reason: str) -> None:
         else "It runs, and was asked to stop: it hears so when its lease is renewed."
     )
     site.out.show(cancelled_view(job_id, state), sentence)
+
+
+def _traced(job: Job) -> list[str]:
+    """The lines of code behind the last error, where they are known."""
+    lines = frame_lines(read_frames(job.error_frames))
+    return ["", "The last error came through:", *(f"  {visible_line(line)}" for line in lines)] if lines else []
 
 
 def _described(out: Out, job: Job, now: int) -> list[tuple[str, object]]:

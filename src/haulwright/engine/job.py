@@ -219,6 +219,8 @@ class Job:
     error_class: str | None
     error_code: str | None
     error_message: str | None
+    error_frames: str | None
+    """Where its last error came from, as JSON: see `engine.outcome.read_frames`."""
     result: str | None
     created_at: Instant
     updated_at: Instant

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
+from haulwright.engine.payload import clip, read_json
 from haulwright.engine.source import ASK_AGAIN_SECONDS, gate_name
 from haulwright.errors import (
     AuthFailed,
@@ -17,6 +21,20 @@ from haulwright.errors import (
 )
 
 
+class Frame(NamedTuple):
+    """A line of the user's code that an error came through."""
+
+    file: str
+    line: int
+    function: str
+    cause: str | None = None
+    """The class and message of the cause that came through it; None where it was the error itself."""
+
+    def __str__(self) -> str:
+        """As people read it."""
+        return f"{self.file}:{self.line} in {self.function}"
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """What went wrong, fit to be stored: class, code for grouping, and a message without secrets."""
@@ -24,6 +42,31 @@ class Failure:
     error_class: str
     code: str
     message: str
+    frames: tuple[Frame, ...] = ()
+    """The lines of the user's code that it came through, the innermost last; then those of its causes."""
+
+
+def frame_lines(frames: Sequence[Frame]) -> list[str]:
+    """Frames as people read them: a line each, and one before those of each cause."""
+    lines: list[str] = []
+    cause: str | None = None
+    for frame in frames:
+        if frame.cause != cause:
+            lines.append(f"caused by {frame.cause}")
+            cause = frame.cause
+        lines.append(str(frame))
+    return lines
+
+
+def frames_text(frames: Sequence[Frame]) -> str | None:
+    """Frames as they stand in a row; None for none."""
+    return json.dumps(frames, ensure_ascii=False, separators=(",", ":")) if frames else None
+
+
+def read_frames(text: str | None) -> tuple[Frame, ...]:
+    """The frames of a row; none where it has none, or something else."""
+    rows = read_json(text, list) or []
+    return tuple(Frame(*row) for row in rows if isinstance(row, list) and len(row) == len(Frame._fields))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +91,8 @@ class Snooze:
 
     seconds: float
     gate: str | None = None
+    failure: Failure | None = None
+    """What the run met, where the other side sent it away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +149,24 @@ REASON_EFFECT_UNKNOWN = "effect_unknown"
 REASON_UNREADABLE = "unreadable"
 
 
+def deadline_failure(last: Failure | None, gate: str | None) -> Failure:
+    """Why a job is dead that waited too long. What it last met stays its class and code, with where that came from."""
+    waited = f"waited past its deadline for {gate}" if gate else "waited past its deadline"
+    if last is None:
+        return Failure("DeadlinePassed", REASON_DEADLINE, waited)
+    return replace(last, message=clip(f"{waited}; the last error: {last.message}"))
+
+
 def outcome_of(error: BaseException, failure: Failure) -> Outcome:  # noqa: PLR0911 - one for each way a run ends
     """How a run ends that raised. What we do not know may succeed later, within the budget."""
     match error:
         case Throttled():
-            return Snooze(error.after, error.gate or None)
+            # A closed gate of ours is nothing that went wrong; what the other side answered is the cause of the wait.
+            return Snooze(error.after, error.gate) if error.gate else Snooze(error.after, failure=failure)
         case Cancelled():
             return Cancel(failure.message)
         case AuthFailed() if error.shared and error.credential:
-            return Snooze(ASK_AGAIN_SECONDS, gate_name(error.credential, "credential"))
+            return Snooze(ASK_AGAIN_SECONDS, gate_name(error.credential, "credential"), failure)
         case AuthFailed():
             return Bury(REASON_AUTH, failure)
         case EffectUnknown():

@@ -82,7 +82,8 @@ def resolve(  # noqa: PLR0911 - one for each way a run ends
         case RetryLater():
             return _after_failure(outcome, lease, retry, rng)
         case Snooze():
-            return PutBack("snooze", _wait_us(outcome.seconds), refund=1, deferral=1, waiting_on=outcome.gate)
+            wait_us, gate = _wait_us(outcome.seconds), outcome.gate
+            return PutBack("snooze", wait_us, refund=1, deferral=1, waiting_on=gate, failure=outcome.failure)
         case Skip():
             return Finish(State.SKIPPED, outcome.reason)
         case Cancel():
@@ -165,7 +166,7 @@ def _ends(lease: HeldLease, step: Step) -> list[tuple[str, dict[str, Any]]]:
         case _:
             failure = step.failure or Failure("", step.reason or "", step.reason or "")
             data = {"reason": step.reason, "retry_count": retries, "error_code": failure.code}
-            return [(events.JOB_DEAD_LETTERED, {**data, "error_message": failure.message})]
+            return [(events.JOB_DEAD_LETTERED, {**data, "error_message": failure.message, **frames_data(failure)})]
 
 
 def _put_back_events(step: PutBack, lease: HeldLease) -> list[tuple[str, dict[str, Any]]]:
@@ -177,7 +178,8 @@ def _put_back_events(step: PutBack, lease: HeldLease) -> list[tuple[str, dict[st
         case "reap" if step.refund:
             return [(events.JOB_RELEASED, {})]  # no retry: the attempt was given back
         case "snooze":
-            return [(events.JOB_SNOOZED, {"delay_seconds": delay, "gate": step.waiting_on})]
+            cause = failure_data(step.failure) if step.failure is not None else {}
+            return [(events.JOB_SNOOZED, {"delay_seconds": delay, "gate": step.waiting_on, **cause})]
         case "retry" | "reap" if step.failure is not None and step.failure.code != LEASE_EXPIRED:
             return [(events.JOB_FAILED, failure_data(step.failure)), again]
         case _:
@@ -186,7 +188,13 @@ def _put_back_events(step: PutBack, lease: HeldLease) -> list[tuple[str, dict[st
 
 def failure_data(failure: Failure) -> dict[str, Any]:
     """The fields of a failure as events carry them."""
-    return {"error_class": failure.error_class, "error_code": failure.code, "error_message": failure.message}
+    words = {"error_class": failure.error_class, "error_code": failure.code, "error_message": failure.message}
+    return {**words, **frames_data(failure)}
+
+
+def frames_data(failure: Failure) -> dict[str, Any]:
+    """Where a failure came from, where that is known."""
+    return {"error_frames": [frame._asdict() for frame in failure.frames]} if failure.frames else {}
 
 
 def _event(lease: HeldLease, worker: str, name: str, data: dict[str, Any], *, at: int | None = None) -> Event:

@@ -82,15 +82,22 @@ def _waiting(job: Job, around: Surroundings) -> Why:
         sentence = f"attempt {job.attempts} of {job.max_attempts} failed{error}; the next one is in {wait}"
         return Why("retrying", sentence)
     if job.run_at > around.now:
-        return Why("scheduled", f"it is to run in {wait}")
+        return _put_off(job, wait)
     return Why("due", "it is due, and the next free worker takes it")
+
+
+def _put_off(job: Job, wait: str) -> Why:
+    if job.deferrals and job.error_message:
+        return Why("put_off", f"its last run was put off; the last error: {job.error_message}; it runs again in {wait}")
+    return Why("scheduled", f"it is to run in {wait}")
 
 
 def _at_gate(job: Job, wait: str) -> Why:
     if job.waiting_on == START_GATE:
         sentence = f"its run could not be started: {job.error_message}; the next try is in {wait}"
         return Why("not_started", sentence, "look at the limits of its worker: processes, threads, memory, open files")
-    return Why("gate_closed", f"it waits for {job.waiting_on}, and asks again in {wait}")
+    error = f" (the last error: {job.error_message})" if job.error_message else ""
+    return Why("gate_closed", f"it waits for {job.waiting_on}{error}, and asks again in {wait}")
 
 
 def _at_source(key: str, gate: str, around: Surroundings, wait: str) -> Why:

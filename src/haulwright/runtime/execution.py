@@ -262,7 +262,8 @@ def _classify_error(run: Run, error: BaseException) -> None:
         outcome = replace(outcome, gate=run.context.signals.parked)  # the wait that a server asked this very run for
     probed = run.context.signals.probed
     if probed is not None and isinstance(outcome, RetryLater):
-        outcome = Snooze(*probed)  # whoever is sent to see whether a server is well again does not pay for the answer
+        # Whoever is sent to see whether a server is well again does not pay for the answer.
+        outcome = Snooze(*probed, failure=outcome.failure)
     run.outcome = storable(outcome)
 
 

@@ -1,13 +1,15 @@
-"""From an exception to a failure that may be stored: class, code, and a message without secrets."""
+"""From an exception to a failure that may be stored: class, code, where it was, and a message without secrets."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import overload
 
 from haulwright.engine.outcome import Bury, Cancel, Failure, Outcome, Skip, Snooze
 from haulwright.engine.payload import ERROR_MESSAGE_LIMIT_BYTES, KIB, clip
-from haulwright.errors import HaulwrightError
+from haulwright.errors import HaulwrightError, code_of_class
 from haulwright.redaction import redact
+from haulwright.runtime.frames import frames_of
 
 REASON_LIMIT_BYTES = 500
 """A reason is a sentence; what is longer belongs into the error."""
@@ -24,7 +26,7 @@ _CODES: tuple[tuple[type[BaseException], str], ...] = (
 def failure_of(error: BaseException) -> Failure:
     """What went wrong, fit for a row, a log line and a page."""
     message = _fit(_text(error)).strip() or type(error).__name__
-    return Failure(type(error).__name__, code_of(error), message)
+    return Failure(type(error).__name__, code_of(error), message, frames_of(error))
 
 
 def code_of(error: BaseException) -> str:
@@ -37,7 +39,7 @@ def code_of(error: BaseException) -> str:
     for kind, code in _CODES:
         if isinstance(error, kind):
             return code
-    return "".join(f"_{c.lower()}" if c.isupper() else c for c in type(error).__name__).lstrip("_")
+    return code_of_class(type(error))
 
 
 def storable(outcome: Outcome) -> Outcome:
@@ -45,14 +47,23 @@ def storable(outcome: Outcome) -> Outcome:
     match outcome:
         case Skip() | Cancel():
             return replace(outcome, reason=_fit(outcome.reason, REASON_LIMIT_BYTES))
-        case Snooze() if outcome.gate is not None:
-            return replace(outcome, gate=_fit(outcome.gate, REASON_LIMIT_BYTES))
+        case Snooze():
+            gate = None if outcome.gate is None else _fit(outcome.gate, REASON_LIMIT_BYTES)
+            return replace(outcome, gate=gate, failure=_storable(outcome.failure))
         case Bury():
             reason = _fit(outcome.reason, REASON_LIMIT_BYTES)
             failure = outcome.failure or Failure("Bury", "buried", reason)
-            return Bury(reason, replace(failure, message=_fit(failure.message)))
+            return Bury(reason, _storable(failure))
         case _:
             return outcome
+
+
+@overload
+def _storable(failure: Failure) -> Failure: ...
+@overload
+def _storable(failure: None) -> None: ...
+def _storable(failure: Failure | None) -> Failure | None:
+    return None if failure is None else replace(failure, message=_fit(failure.message))
 
 
 def _text(error: BaseException) -> str:

@@ -8,6 +8,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from haulwright.engine.outcome import frame_lines
 from haulwright.redaction import MASK, is_secret_name, redact
 from haulwright.runtime.observer import Observer
 from haulwright.visible import visible, visible_line
@@ -45,6 +46,8 @@ log = logging.getLogger("haulwright.worker")
 
 STORM_SECONDS = 60.0
 """How often it is told that runs cannot be started, or that a loop fails: what follows the first line is counted."""
+FRAMES = "frames"
+"""The fact of a line that has lines of its own: where an error came from."""
 ERROR_LIMIT_CHARS = 200
 """Error texts in lines are cut here; the row has the rest."""
 
@@ -124,7 +127,8 @@ class LogLines(Observer):
         facts: dict[str, Any] = {"reason": event.reason, "delay_seconds": event.delay_seconds, "gate": event.gate}
         facts["seconds"] = round(event.seconds, 3)
         if event.failure is not None and event.settled_as != "snooze":
-            facts |= {"error": event.failure.message[:ERROR_LIMIT_CHARS], "code": event.failure.code}
+            facts |= {"error": event.failure.message[:ERROR_LIMIT_CHARS], "error_class": event.failure.error_class}
+            facts |= {"code": event.failure.code, FRAMES: event.failure.frames or None}
         level = logging.INFO if event.failure is None or event.settled_as == "snooze" else logging.WARNING
         _run_line(logging.ERROR if event.settled_as == "dead" else level, f"job {event.settled_as}", event.run, **facts)
 
@@ -293,12 +297,15 @@ class TextFormatter(logging.Formatter):
     """Lines for people: the message, then what it is about."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """One line."""
+        """One line; under that of a failure the lines of the user's code that it came through."""
         facts = getattr(record, "facts", {})
-        words = " ".join(f"{name}={_word(value)}" for name, value in facts.items())
+        words = " ".join(f"{name}={_word(value)}" for name, value in facts.items() if name != FRAMES)
         line = f"{self.formatTime(record, '%H:%M:%S')} {record.levelname.lower():7} {record.getMessage()}"
         line = visible_line(redact(f"{line}  {words}" if words else line))
-        return f"{line}\n{visible(redact(self.formatException(record.exc_info)))}" if record.exc_info else line
+        lines = [line, *(f"    {visible_line(redact(each))}" for each in frame_lines(facts.get(FRAMES, ())))]
+        if record.exc_info:
+            lines.append(visible(redact(self.formatException(record.exc_info))))
+        return "\n".join(lines)
 
 
 class JsonFormatter(logging.Formatter):
@@ -312,11 +319,18 @@ class JsonFormatter(logging.Formatter):
             "at": f"{self.formatTime(record, '%Y-%m-%dT%H:%M:%S')}.{int(record.msecs):03}Z",
             "level": record.levelname.lower(),
             "message": record.getMessage(),
-            **getattr(record, "facts", {}),
+            **_plain(getattr(record, "facts", {})),
         }
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
         return json.dumps(_redacted(line))
+
+
+def _plain(facts: dict[str, Any]) -> dict[str, Any]:
+    """Facts as JSON has them: a frame is an object."""
+    if FRAMES not in facts:
+        return facts
+    return facts | {FRAMES: [frame._asdict() for frame in facts[FRAMES]]}
 
 
 def _redacted(value: Any) -> Any:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 LINGER_SECONDS = 0.002
 """How long the first finished run of a batch waits for company."""
+FRAME_BYTES = 100
+"""About what a line of the user's code takes in a row."""
 OVERSIZED_TRIES = 2
 """How often a batch must break off that may be too large, before it is halved."""
 
@@ -207,7 +209,7 @@ class Settler:
 def size_of(settlement: Settlement) -> int:
     """About how many bytes the database is sent."""
     step = settlement.step
-    failure = 0 if step.failure is None else size_of_text(step.failure.message)
+    failure = 0 if step.failure is None else size_of_text(step.failure.message) + FRAME_BYTES * len(step.failure.frames)
     return failure + (size_of_text(step.result) if isinstance(step, Finish) else 0)
 
 

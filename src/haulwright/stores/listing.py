@@ -26,8 +26,8 @@ _COMMON = (
     "order by s.generation desc limit 1), "
     "j.progress, j.run_at, {deadline_at}, j.worker_id, "
     "(select w.name from haulwright_workers w where w.id = j.worker_id), j.leased_at, j.heartbeat_at, "
-    "{lease_expires_at}, {cancel_reason}, j.error_class, j.error_code, j.error_message, {result}, j.created_at, "
-    "j.updated_at, j.started_at, {finished_at}"
+    "{lease_expires_at}, {cancel_reason}, j.error_class, j.error_code, j.error_message, j.error_frames, {result}, "
+    "j.created_at, j.updated_at, j.started_at, {finished_at}"
 )
 _ABSENT = {
     "haulwright_jobs": {"reason": "text", "requeued_to": "uuid", "result": "text", "finished_at": "bigint"},

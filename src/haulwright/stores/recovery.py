@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from haulwright import events
 from haulwright.clock import Instant
 from haulwright.engine.job import LeaseKey
 from haulwright.engine.lease import had_neighbours
-from haulwright.engine.outcome import REASON_DEADLINE
+from haulwright.engine.outcome import REASON_DEADLINE, Failure, deadline_failure, read_frames
 from haulwright.engine.settlement import RELEASE, Finish, Settlement, events_of, resolve_loss
 from haulwright.engine.transitions import State
 from haulwright.events import Event
@@ -45,6 +45,41 @@ class Reaped:
     def key(self) -> LeaseKey:
         """The lease that it was."""
         return LeaseKey(self.id, self.fence, self.worker_id)
+
+
+class OverdueJob(NamedTuple):
+    """A job that waited past its deadline, and what it last met."""
+
+    id: str
+    fence: int
+    tenant: str
+    attempts: int
+    paused_us: int
+    """What pauses that are over took from it: so long it was kept from running, and is not overdue."""
+    error_class: str | None
+    error_code: str | None
+    error_message: str | None
+    error_frames: str | None
+    waiting_on: str | None
+
+    @property
+    def key(self) -> LeaseKey:
+        """Its id and fence; nobody holds it."""
+        return LeaseKey(self.id, self.fence, None)
+
+    @property
+    def failure(self) -> Failure:
+        """Why it is dead."""
+        frames = read_frames(self.error_frames)
+        last = Failure(self.error_class or "", self.error_code or "", self.error_message or "", frames)
+        return deadline_failure(last if self.error_class else None, self.waiting_on)
+
+    def event(self) -> Event:
+        """That it is dead."""
+        failure = self.failure
+        data = {"job_id": self.id, "reason": REASON_DEADLINE, "retry_count": max(self.attempts - 1, 0)}
+        words = {"error_code": failure.code, "error_message": failure.message}
+        return Event(events.JOB_DEAD_LETTERED, self.tenant, self.id, fence=self.fence, data={**data, **words})
 
 
 class EndingLease(NamedTuple):
@@ -133,20 +168,17 @@ class Recovery:
     def _expire_on(self, connection: Connection, limit: int) -> tuple[list[str], bool]:
         """Give back what pauses took from the jobs that come first, and bury those of whom they took nothing."""
         rows = connection.run(self._book["overdue"], {"now": self._db.clock.now(), "limit": limit})
-        kept_waiting = [{"id": row[0], "fence": row[1], "paused_us": row[4]} for row in rows if row[4] > 0]
+        waiting = [OverdueJob(*row) for row in rows]
+        kept_waiting = [
+            {"id": job.id, "fence": job.fence, "paused_us": job.paused_us} for job in waiting if job.paused_us > 0
+        ]
         if kept_waiting:
             common = {"now": self._db.clock.now()}
             connection.run_batch(self._book["extend_deadlines"], as_columns(kept_waiting), common)
-        overdue = [row[:4] for row in rows if row[4] <= 0]
-        step = Finish(State.DEAD, REASON_DEADLINE)
-        ends = [(LeaseKey(job_id, fence, None), step) for job_id, fence, _, _ in overdue]
+        overdue = [job for job in waiting if job.paused_us <= 0]
+        ends = [(job.key, Finish(State.DEAD, REASON_DEADLINE, failure=job.failure)) for job in overdue]
         keys = self._settlements.finish(connection, ends, was=State.QUEUED)
-        record = [
-            Event(events.JOB_DEAD_LETTERED, tenant, job_id, fence=fence, data=_overdue(job_id, attempts))
-            for job_id, fence, tenant, attempts in overdue
-            if LeaseKey(job_id, fence, None) in keys
-        ]
-        self._events.record(connection, record)
+        self._events.record(connection, [job.event() for job in overdue if job.key in keys])
         return sorted(key.id for key in keys), bool(kept_waiting)
 
     def _take_back(self, find: Callable[[Connection], list[Row]], detected_by: str) -> list[Reaped]:
@@ -189,11 +221,6 @@ class Recovery:
 
 def _workers_of(stale: Sequence[StaleLease]) -> list[str]:
     return sorted({lease.worker_id for lease in stale})
-
-
-def _overdue(job_id: str, attempts: int) -> dict[str, Any]:
-    data = {"job_id": job_id, "reason": REASON_DEADLINE, "retry_count": max(attempts - 1, 0)}
-    return {**data, "error_code": REASON_DEADLINE, "error_message": "waited past its deadline"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from haulwright.engine.job import HeldLease, LeaseKey
 from haulwright.engine.join import JOIN_GATE
-from haulwright.engine.outcome import Failure
+from haulwright.engine.outcome import Failure, frames_text
 from haulwright.engine.settlement import Finish, PutBack, Settlement, events_of
 from haulwright.engine.transitions import State
 from haulwright.errors import DatabaseUnavailable
@@ -143,4 +143,5 @@ def _failure_columns(failures: Sequence[Failure | None]) -> dict[str, list[Any]]
         "error_class": [failure and failure.error_class for failure in failures],
         "error_code": [failure and failure.code for failure in failures],
         "error_message": [failure and failure.message for failure in failures],
+        "error_frames": [failure and frames_text(failure.frames) for failure in failures],
     }

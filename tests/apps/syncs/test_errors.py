@@ -48,7 +48,7 @@ def test_a_429_is_waited_for_as_long_as_the_server_says_and_burns_no_attempt(wor
     assert world.remote() == []
     job = world.finish(job_id)
 
-    assert (waiting.state, waiting.attempts, waiting.waiting_on) == (State.QUEUED, 0, "airbyte: rate_limit")
+    assert (waiting.state, waiting.attempts, waiting.error_code) == (State.QUEUED, 0, "rate_limit")
     assert (job.state, job.attempts, len(world.remote())) == (State.SUCCEEDED, 1, 1)
     assert world.events(job_id, "job.failed") == []
 

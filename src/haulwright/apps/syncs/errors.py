@@ -10,7 +10,7 @@
     AuthFailed
       SyncUnauthorised    the credential was refused
     Throttled
-      SyncThrottled       Airbyte, or the gate before it, asks for patience: the job waits
+      SyncThrottled       Airbyte asked for patience: the job waits
 
 The codes of the document are `auth_error`, `rate_limit`, `server_error`, `timeout` and `connection_error`; it is silent
 about the others.
@@ -108,20 +108,16 @@ class SyncUnauthorised(AuthFailed):
 
 
 class SyncThrottled(Throttled):
-    """Airbyte asks for patience, or the gate before it is closed. The job waits, and knows for what."""
-
-    def __init__(self, message: str, code: str, *, after: float, gate: str) -> None:
-        super().__init__(message, after=after, gate=gate)
-        self._code = code
+    """Airbyte asked for patience."""
 
     @property
     def code(self) -> str:
-        """What it waits for, for counting: the last word of a job whose deadline passes."""
-        return self._code
+        """What went wrong, for counting."""
+        return CODES["rate_limited"]
 
 
 def in_our_words(error: RunError) -> RunError:
-    """The same error with the code by which operators count it."""
+    """The same error with the code by which operators count it; a closed gate of ours stays what it is."""
     code = code_of(error)
     match error:
         case AuthFailed():
@@ -130,8 +126,8 @@ def in_our_words(error: RunError) -> RunError:
             return SyncRefused(error.message, code)
         case Retryable():
             return SyncFailed(error.message, code)
-        case Throttled():
-            return SyncThrottled(error.message, code, after=error.after, gate=error.gate or f"airbyte: {code}")
+        case Throttled() if not error.gate:
+            return SyncThrottled(error.message, after=error.after)
         case _:
             return error
 

@@ -61,8 +61,9 @@ def event_author(event: Event) -> str:
 
 
 def event_words(event: Event, *, without: frozenset[str] = frozenset({"job_id"})) -> str:
-    """What an event carries, as `name=value` words."""
-    fields = [(name, value) for name, value in event.data.items() if name not in without]
+    """What an event carries, as `name=value` words; the lines of code behind an error are for programs."""
+    hidden = without | {"error_frames"}
+    fields = [(name, value) for name, value in event.data.items() if name not in hidden]
     return " ".join(f"{name}={value}" for name, value in fields if value is not None and value != "")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from haulwright.engine.headers import parse_headers
+from haulwright.engine.outcome import read_frames
 from haulwright.engine.payload import read_json
 from haulwright.engine.transitions import State
 from haulwright.operations.times import iso
@@ -25,8 +26,20 @@ if TYPE_CHECKING:
 ERROR_CHARS = 60
 """How much of an error a table shows; the job itself has the rest."""
 
-ErrorView = TypedDict("ErrorView", {"class": str | None, "code": str | None, "message": str | None})
-"""The last error of a job."""
+
+class FrameView(TypedDict):
+    """A line of the user's code that an error came through; `cause` where it was one that led to it."""
+
+    file: str
+    line: int
+    function: str
+    cause: str | None
+
+
+ErrorView = TypedDict(
+    "ErrorView", {"class": str | None, "code": str | None, "message": str | None, "frames": list[FrameView]}
+)
+"""The last error of a job, with the lines of the user's code that it came through, the innermost last."""
 
 
 class JobView(TypedDict):
@@ -168,7 +181,11 @@ def error_view(job: Job) -> ErrorView | None:
     """The last error of a job, if it has one."""
     if job.error_class is None and job.error_message is None:
         return None
-    return {"class": job.error_class, "code": job.error_code, "message": job.error_message}
+    frames: list[FrameView] = [
+        {"file": frame.file, "line": frame.line, "function": frame.function, "cause": frame.cause}
+        for frame in read_frames(job.error_frames)
+    ]
+    return {"class": job.error_class, "code": job.error_code, "message": job.error_message, "frames": frames}
 
 
 def jobs_view(page: JobPage) -> JobPageView:

@@ -350,7 +350,7 @@ with input as (
            unnest(:state::text[]) as state, unnest(:reason::text[]) as reason, unnest(:result::text[]) as result,
            unnest(:event_fields::text[]) as event_fields, unnest(:losses::int[]) as losses,
            unnest(:error_class::text[]) as error_class, unnest(:error_code::text[]) as error_code,
-           unnest(:error_message::text[]) as error_message
+           unnest(:error_message::text[]) as error_message, unnest(:error_frames::text[]) as error_frames
     order by 1
 ), deleted as (
     delete from haulwright_jobs j using input
@@ -358,20 +358,21 @@ with input as (
       and j.state || '' = input.was
     returning j.*, input.state as outcome, input.reason, input.result, input.event_fields as result_facts,
         input.losses as more_losses, input.error_class as last_class, input.error_code as last_code,
-        input.error_message as last_message
+        input.error_message as last_message, input.error_frames as last_frames
 ), moved as (
     insert into haulwright_history (
         id, tenant, task, queue, state, reason, rank, run_at, args, attempts, max_attempts, deferrals, losses, fence,
         job_key, source, unique_key, unique_scope, concurrency_key, concurrency_limit, correlation_id, tags, event_fields, headers,
         requeued_from, lease_us, timeout_us, deadline_at, worker_id, leased_at, heartbeat_at, progress, error_class, error_code,
-        error_message, result, created_at, updated_at, started_at, finished_at, payload_bytes)
+        error_message, error_frames, result, created_at, updated_at, started_at, finished_at, payload_bytes)
     select
         id, tenant, task, queue, outcome, reason, rank, run_at, args, attempts, max_attempts, deferrals,
         losses + more_losses, fence, job_key, source, unique_key, unique_scope, concurrency_key, concurrency_limit,
         correlation_id, tags, coalesce(result_facts, event_fields), headers,
         requeued_from, lease_us, timeout_us, deadline_at, worker_id, leased_at,
         heartbeat_at, progress, coalesce(last_class, error_class), coalesce(last_code, error_code),
-        coalesce(last_message, error_message), result, created_at, (select haulwright_now(:now::bigint)), started_at,
+        coalesce(last_message, error_message), case when last_class is null then error_frames else last_frames end,
+        result, created_at, (select haulwright_now(:now::bigint)), started_at,
         (select haulwright_now(:now::bigint)), payload_bytes
     from deleted
 )
@@ -384,12 +385,15 @@ set state = 'queued', run_at = (select haulwright_now(:now::bigint)) + input.del
     deferrals = j.deferrals + input.deferral, losses = j.losses + input.losses, waiting_on = input.waiting_on,
     worker_id = null, leased_at = null, heartbeat_at = null, lease_expires_at = null,
     error_class = coalesce(input.error_class, j.error_class), error_code = coalesce(input.error_code, j.error_code),
-    error_message = coalesce(input.error_message, j.error_message), updated_at = (select haulwright_now(:now::bigint))
+    error_message = coalesce(input.error_message, j.error_message),
+    error_frames = case when input.error_class is null then j.error_frames else input.error_frames end,
+    updated_at = (select haulwright_now(:now::bigint))
 from (select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence,
              unnest(:worker_id::uuid[]) as worker_id, unnest(:delay_us::bigint[]) as delay_us,
              unnest(:refund::int[]) as refund, unnest(:deferral::int[]) as deferral, unnest(:losses::int[]) as losses,
              unnest(:waiting_on::text[]) as waiting_on, unnest(:error_class::text[]) as error_class,
-             unnest(:error_code::text[]) as error_code, unnest(:error_message::text[]) as error_message
+             unnest(:error_code::text[]) as error_code, unnest(:error_message::text[]) as error_message,
+             unnest(:error_frames::text[]) as error_frames
       order by 1) input
 where j.id = input.id and j.fence = input.fence and j.worker_id = input.worker_id and j.state || '' = 'running'
   and j.cancel_reason is null
@@ -473,7 +477,8 @@ select j.id, j.fence, j.tenant, j.attempts,
      + coalesce((select s.paused_until - greatest(s.paused_at, coalesce(j.pauses_until, j.created_at))
                  from haulwright_sources s
                  where s.key = j.source and s.paused_at < s.paused_until  -- a pause for a time, which nobody had to end
-                   and s.paused_until > coalesce(j.pauses_until, j.created_at)), 0))::bigint
+                   and s.paused_until > coalesce(j.pauses_until, j.created_at)), 0))::bigint,
+    j.error_class, j.error_code, j.error_message, j.error_frames, j.waiting_on
 from haulwright_jobs j
 where j.state = 'queued' and j.deadline_at <= haulwright_now(:now::bigint)
   and not exists (select 1 from haulwright_queues q where q.name = j.queue and q.paused_at is not null)

@@ -173,7 +173,7 @@ insert into haulwright_history (
     id, tenant, task, queue, state, reason, rank, run_at, args, attempts, max_attempts, deferrals, losses, fence,
     job_key, source, unique_key, unique_scope, concurrency_key, concurrency_limit, correlation_id, tags, event_fields, headers,
     requeued_from, lease_us, timeout_us, deadline_at, worker_id, leased_at, heartbeat_at, progress, error_class, error_code,
-    error_message, result, created_at, updated_at, started_at, finished_at, payload_bytes)
+    error_message, error_frames, result, created_at, updated_at, started_at, finished_at, payload_bytes)
 select
     j.id, j.tenant, j.task, j.queue, input.state, input.reason, j.rank, j.run_at, j.args, j.attempts, j.max_attempts,
     j.deferrals, j.losses + input.losses, j.fence, j.job_key, j.source, j.unique_key, j.unique_scope, j.concurrency_key,
@@ -181,7 +181,9 @@ select
     j.requeued_from, j.lease_us,
     j.timeout_us, j.deadline_at, j.worker_id, j.leased_at, j.heartbeat_at, j.progress,
     coalesce(input.error_class, j.error_class), coalesce(input.error_code, j.error_code),
-    coalesce(input.error_message, j.error_message), input.result, j.created_at, :now, j.started_at, :now,
+    coalesce(input.error_message, j.error_message),
+    case when input.error_class is null then j.error_frames else input.error_frames end,
+    input.result, j.created_at, :now, j.started_at, :now,
     j.payload_bytes
 from input cross join haulwright_jobs j
 where j.id = input.id and j.fence = input.fence and j.worker_id is input.worker_id and j.state = input.was;
@@ -197,7 +199,8 @@ set state = 'queued', run_at = :now + input.delay_us, attempts = j.attempts - in
     deferrals = j.deferrals + input.deferral, losses = j.losses + input.losses, waiting_on = input.waiting_on,
     worker_id = null, leased_at = null, heartbeat_at = null, lease_expires_at = null,
     error_class = coalesce(input.error_class, j.error_class), error_code = coalesce(input.error_code, j.error_code),
-    error_message = coalesce(input.error_message, j.error_message), updated_at = :now
+    error_message = coalesce(input.error_message, j.error_message),
+    error_frames = case when input.error_class is null then j.error_frames else input.error_frames end, updated_at = :now
 from input
 where j.id = input.id and j.fence = input.fence and j.worker_id = input.worker_id and j.state = 'running'
   and j.cancel_reason is null
@@ -269,7 +272,8 @@ select j.id, j.fence, j.tenant, j.attempts,
                 where p.kind = 'source' and p.name = j.source and p.resumed_at > coalesce(j.pauses_until, j.created_at)), 0)
     + coalesce((select s.paused_until - max(s.paused_at, coalesce(j.pauses_until, j.created_at)) from haulwright_sources s
                 where s.key = j.source and s.paused_at < s.paused_until  -- a pause for a time, which nobody had to end
-                  and s.paused_until > coalesce(j.pauses_until, j.created_at)), 0)
+                  and s.paused_until > coalesce(j.pauses_until, j.created_at)), 0),
+    j.error_class, j.error_code, j.error_message, j.error_frames, j.waiting_on
 from haulwright_jobs j
 where j.state = 'queued' and j.deadline_at <= :now
   and not exists (select 1 from haulwright_queues q where q.name = j.queue and q.paused_at is not null)
