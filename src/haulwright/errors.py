@@ -42,6 +42,7 @@ An error says what happened, why, and what to do next; its facts are fields, so 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 _WORD_STARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -199,10 +200,14 @@ class IllegalTransition(Conflict, RuntimeError):
 
 
 class IllegalStage(Conflict, RuntimeError):
-    """The stage machine has no such move."""
+    """The stage machine has no such move, or whoever asks for it does not allow it from there."""
 
-    def __init__(self, machine: str, stage: str, to: str) -> None:
-        super().__init__(f"The machine {machine!r} has no move from {stage} to {to}.")
+    def __init__(self, machine: str, stage: str, to: str, *, allowed_from: Sequence[str] | None = None) -> None:
+        message = f"The machine {machine!r} has no move from {stage} to {to}."
+        if allowed_from is not None:
+            froms = ", ".join(allowed_from) or "nowhere"
+            message = f"The move from {stage} to {to} is not allowed here: allowed_from names {froms}."
+        super().__init__(message)
         self.machine = machine
         self.stage = stage
         self.to = to

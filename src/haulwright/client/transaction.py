@@ -32,6 +32,11 @@ class Tx:
         """The memory that this transaction belongs to."""
         return self._context.store
 
+    @property
+    def job_key(self) -> str:
+        """The key of the job that this transaction holds: what the ledger keeps its effects under."""
+        return self._context.job.job_key
+
     def execute(self, sql: str, params: Any = None) -> list[Row]:
         """Run a statement of your own and return its rows, with the parameter style of the driver."""
         return self.connection.execute(sql, params)

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from haulwright.apps.documents import Item
+from haulwright.apps.documents import Item, fetching
 from haulwright.errors import InvalidValue
 from haulwright.operations.principal import Principal
 from haulwright.sandbox.files.documents import pdf
@@ -99,6 +99,51 @@ def test_a_pdf_without_its_end_is_never_filed_although_the_server_says_that_this
 
     assert (world.state(planned), world.job(planned).error_code) == ("FAILED", "truncated")
     assert (world.job(planned).attempts, world.stored(), world.staged()) == (5, [], [])
+
+
+def test_a_file_that_is_shorter_than_head_announces_is_never_filed(world):
+    world.sandbox.files.script(name="report.txt", ends_at=50)
+    planned = world.add("report.txt")
+
+    world.finish()
+
+    assert (world.state(planned), world.job(planned).error_code) == ("FAILED", "truncated")
+    assert "50 bytes came, and the server announces" in world.standing(planned)["error_message"]
+    assert (world.stored(), world.staged()) == ([], [])
+
+
+def test_a_file_that_came_too_short_once_is_whole_the_next_time(world):
+    world.sandbox.files.script(name="report.txt", ends_at=50, times=1)
+    planned = world.add("report.txt")
+
+    world.finish()
+
+    assert (world.state(planned), world.job(planned).attempts) == ("INDEXED", 2)
+    assert [path.name for path in world.stored()] == [world.sandbox.files.sha256("report.txt")]
+
+
+def test_a_file_that_became_shorter_between_the_look_and_the_download_is_filed(world, monkeypatch):
+    world.sandbox.files.put("report.txt", b"a long version. " * 100)
+    planned = world.add("report.txt")
+    download = fetching.adownload
+
+    async def changed_meanwhile(*args, **options):
+        world.sandbox.files.put("report.txt", b"a short version.")
+        return await download(*args, **options)
+
+    monkeypatch.setattr(fetching, "adownload", changed_meanwhile)
+    world.finish()
+
+    assert (world.state(planned), world.job(planned).attempts) == ("INDEXED", 1)
+
+
+def test_what_the_manifest_says_of_a_length_counts_for_more_than_what_head_says(world):
+    world.sandbox.files.script(name="report.txt", ends_at=50)
+    planned = world.add("report.txt", bytes=50)
+
+    world.finish()
+
+    assert world.state(planned) == "INDEXED"
 
 
 def test_a_file_with_another_hash_than_the_manifest_says_is_never_filed(world):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from haulwright import State
 from haulwright.sources.download.disk import holds
 from tests.apps.documents.scenes import TENANT
 
@@ -170,3 +171,16 @@ def test_a_file_that_is_taken_away_under_a_run_is_fetched_again_without_burning_
     world.finish()
 
     assert (world.state(planned), world.job(planned).attempts) == ("INDEXED", 1)
+
+
+def test_the_operations_of_a_document_are_on_record_for_as_long_as_it_is(world):
+    planned = world.add("report.txt")
+    world.bench.drain()
+    before = world.rows("select op_type, state, result_code from artifact_ops order by op_type")
+
+    world.bench.store.jobs.prune(State.SUCCEEDED, 0)
+
+    after = world.rows("select op_type, state, result_code, job_id from artifact_ops order by op_type")
+    assert [op for op, *_ in before] == ["DEDUPE", "FINALIZE", "HEAD", "INDEX", "STREAM"]
+    assert [row[:3] for row in after] == before
+    assert {str(row[3]) for row in after} == {planned.job_id}

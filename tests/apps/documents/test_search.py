@@ -107,3 +107,29 @@ def test_words_are_folded_the_way_they_are_asked_for():
 def test_a_search_for_nothing_or_for_too_much_is_refused(query):
     with pytest.raises(InvalidValue):
         parse_query(query)
+
+
+PAGE = """<!DOCTYPE html><html><head><title>Tide tables</title><style>.kelp {{ color: red }}</style></head>
+<body><h1>Tide tables</h1><script nonce="{nonce}">var seaweed = "{nonce}";</script><p>{text}</p>
+<template><p>barnacle</p></template><noscript>limpet</noscript><style>.whelk {{}}</style></body></html>"""
+
+
+def test_a_page_is_found_by_what_it_says_and_not_by_its_scripts_and_styles(world):
+    page = PAGE.format(nonce="n1", text="High water at noon.")
+    world.sandbox.files.put("tides.html", page.encode())
+    world.add("tides.html")
+    world.bench.drain()
+
+    search = world.documents.artifacts.search
+    assert [file.title for file in search(TENANT, "tide noon")] == ["Tide tables"]
+    assert [search(TENANT, word) for word in ("seaweed", "kelp", "whelk", "barnacle", "limpet", "nonce")] == [[]] * 6
+
+
+def test_two_pages_that_say_the_same_beside_a_number_of_their_own_are_the_same(world):
+    text = "High water at noon, low water in the evening. " * 10
+    for number in (1, 2):
+        world.sandbox.files.put(f"tides{number}.html", PAGE.format(nonce=f"n{number}", text=text).encode())
+        planned = world.add(f"tides{number}.html")
+        world.bench.drain()
+
+    assert world.state(planned) == "DEDUPED"

@@ -22,7 +22,7 @@ from haulwright.apps.documents.indexing import put_into_index
 from haulwright.apps.documents.kinds import check_kind
 from haulwright.apps.documents.reading import Reading, read_text
 from haulwright.apps.documents.stages import DOCUMENT_STAGES
-from haulwright.sources.download import adownload, alook, orphans
+from haulwright.sources.download import Downloaded, adownload, alook, orphans
 from haulwright.sources.download.errors import disk_errors
 from haulwright.sources.http import Http
 
@@ -152,7 +152,25 @@ class Fetch:
                 expected_bytes=target.expected_bytes,
                 limits=self._hosts.limits,
             )
+        await self._check_length(http, target, head, download)
         return StagedFile("OK", download.sha256, download.bytes, download.resumed_from)
+
+    async def _check_length(self, http: Http, target: Artifact, head: Head, download: Downloaded) -> None:
+        """Throw away what is shorter than it was announced, unless it is the announcement that changed since.
+
+        A length or hash of the manifest was compared already, and counts for more.
+        """
+        is_verified = target.expected_sha256 is not None or target.expected_bytes is not None
+        if is_verified or head.bytes is None or download.bytes >= head.bytes:
+            return
+        announced = (await alook(http, target.url)).bytes
+        if announced is None or download.bytes >= announced:
+            return
+        await asyncio.to_thread(self._folders.discard, target.tenant, download.sha256)
+        message = f"{target.name}: {download.bytes} bytes came, and the server announces {announced}."
+        raise Truncated(
+            message, hint="Where the server is wrong about that, give the document its bytes or its sha256."
+        )
 
     @asynccontextmanager
     async def _report_progress(self, ctx: Context, target: Artifact, total: int) -> AsyncIterator[None]:
@@ -243,6 +261,7 @@ class Fetch:
         writing, artifact_key = self._tables.on(tx), {"tenant": target.tenant, "key": target.key}
         writing.run("artifacts.end", **artifact_key, sha256=sha256, outcome=outcome, duplicate_of=duplicate_of)
         writing.run("files.forget_lost", **artifact_key, sha256=sha256)
+        writing.run("operations.keep", tenant=target.tenant, job_key=tx.job_key)
 
 
 async def _look(http: Http, url: str) -> Head:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 MOST_CHARS: Final = 200_000
 MOST_BYTES: Final = 4 * MOST_CHARS
 LONGEST_TITLE_CHARS: Final = 500
+NOT_TEXT: Final = ("script", "style", "template", "noscript")
+"""What a page has beside its text: nobody reads it, and what is new in every answer makes equal pages differ."""
 START_SECONDS: Final = 10.0
 """What the process of a PDF may take on top, to start and to end."""
 
@@ -57,6 +59,7 @@ def _read_plain(path: Path, kind: str) -> Reading:
     if kind == HTML:
         page = LexborHTMLParser(text)
         title = page.css_first("title")
+        page.strip_tags(list(NOT_TEXT), recursive=True)
         body = page.body.text(separator=" ") if page.body else ""
         return _reading(title.text() if title else "", body, is_whole=is_whole)
     lines = (line.strip() for line in text.splitlines())

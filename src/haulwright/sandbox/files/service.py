@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.utils import formatdate
 from typing import Any, Literal, get_args
 
@@ -45,6 +45,8 @@ class FileScript:
     length_error: int = 0
     truncate_at: int | None = None
     """The connection is closed at this byte of the file, counted from its beginning."""
+    ends_at: int | None = None
+    """A whole answer ends at this byte of the file, and announces no more: only a HEAD tells how long it is."""
     pause_seconds: float = 0.0
     chunk_bytes: int = 65_536
 
@@ -109,6 +111,7 @@ class Files:
         content, head_only = self._content(name, size), request.method == "HEAD"
         choose = self._scripts.look if head_only else self._scripts.take
         way = choose(lambda waiting: fnmatch.fnmatchcase(name, waiting.name)) or FileScript()
+        way = replace(way, ends_at=None) if head_only else way
         validators = self._validators(name, content, way)
         if head_only and way.head != "honest":
             return _odd_head(way, content)
@@ -137,13 +140,8 @@ class Files:
 
 
 def _whole(content: Content, way: FileScript, headers: tuple[tuple[str, str], ...]) -> SandboxReply:
-    return SandboxReply(
-        200,
-        lambda: content.between(0, content.size),
-        headers,
-        content.size,
-        _delivery(way, 0),
-    )
+    size = content.size if way.ends_at is None else min(way.ends_at, content.size)
+    return SandboxReply(200, lambda: content.between(0, size), headers, size, _delivery(way, 0))
 
 
 def _partial(

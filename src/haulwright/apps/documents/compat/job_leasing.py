@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from haulwright import State
 from haulwright.apps.documents.compat.idempotency import remember
+from haulwright.apps.documents.compat.job_effects import keep_operations
 from haulwright.apps.documents.compat.session import (
     QUEUE,
     TASK,
@@ -22,9 +23,11 @@ from haulwright.apps.documents.compat.session import (
 from haulwright.apps.documents.retry import FETCH_RETRY
 from haulwright.apps.documents.stages import DOCUMENT_STAGES
 from haulwright.clock import SECOND
+from haulwright.engine.durations import us
 from haulwright.engine.job import Lease
 from haulwright.engine.outcome import Failure, RetryLater
 from haulwright.engine.settlement import RELEASE, Finish, PutBack, Settlement, Step, resolve
+from haulwright.engine.task import LONGEST_LEASE_SECONDS, SHORTEST_LEASE_SECONDS
 from haulwright.runtime.identity import this_process
 from haulwright.stores.books import book
 from haulwright.stores.store import Store
@@ -39,7 +42,9 @@ _KEYS: Final = (
 _NOT_OURS: Final = PutBack("snooze", 30 * SECOND, refund=1, deferral=1, waiting_on="task:unknown")
 """A job that is no document waits for a worker that knows it, as with every other worker."""
 _FAILED: Final = Failure("Failed", "failed", "the worker moved the document to FAILED")
+_INTERRUPTED: Final = Failure("Interrupted", "interrupted", "the document was given back in the middle of an operation")
 _ENDINGS: Final[dict[str, Step]] = {
+    "FINALIZED": Finish(State.SUCCEEDED),
     "INDEXED": Finish(State.SUCCEEDED),
     "DEDUPED": Finish(State.SUCCEEDED),
     "SKIPPED_DUPLICATE": Finish(State.SKIPPED, "duplicate"),
@@ -48,13 +53,13 @@ _ENDINGS: Final[dict[str, Step]] = {
 
 def lease_next_job(conn: sqlite3.Connection, owner: str, ttl_s: float = 120) -> dict[str, Any] | None:
     """Take the next job that is due, for so long, or None. Leases that ran out are taken back first."""
+    lease_us = us(ttl_s, what="ttl_s", minimum=SHORTEST_LEASE_SECONDS, maximum=LONGEST_LEASE_SECONDS)
     with transaction(conn) as store:
         store.recovery.reap(REAP_LIMIT)
         lease = _claim(conn, store, owner)
         if lease is None:
             return None
-        params = {**lease.key._asdict(), "lease_us": round(ttl_s * SECOND)}
-        conn.execute(entry("last"), params)
+        conn.execute(entry("last"), {**lease.key._asdict(), "lease_us": lease_us})
         remember_lease(conn, owner, lease)
         (job,) = _documents(conn, lease)
     remember(lease.id, lease.job_key)
@@ -74,19 +79,22 @@ def renew_lease(conn: sqlite3.Connection, job_id: str, owner: str) -> bool:
 def release_lease(conn: sqlite3.Connection, job_id: str, owner: str) -> bool:
     """Give a lease back; at a final stage the job is settled with it. False where it was lost: nothing is changed.
 
-    A job that failed waits for its next run while it has one left, and is dead after the last.
+    FINALIZED is final: what was filed is not leased again, and is moved on to INDEXED or DEDUPED without a lease. A job
+    that failed waits for its next run while it has one left, and is dead after the last; so does one that was filed and
+    is given back in the middle of an operation.
     """
     lease = find_lease(conn, job_id, owner)
     if lease is None:
         return False
     with transaction(conn) as store:
         stage = store.effects.stage(lease.tenant, lease.job_key) or DOCUMENT_STAGES.start
-        step = _step(stage, lease)
+        step = _step(stage, lease, begun=_has_begun(conn, lease))
         accepted = bool(store.settlements.settle([Settlement(lease, step)], owner))
         if accepted and stage == DOCUMENT_STAGES.failed:
             _begin_again(store, lease)
-        if accepted and stage in _ENDINGS:
+        if accepted and step is _ENDINGS.get(stage):
             conn.execute(entry("end"), {"tenant": lease.tenant, "key": _artifact(lease), "outcome": stage})
+            keep_operations(conn, store, lease)
         forget_lease(conn, job_id)
     return accepted
 
@@ -117,10 +125,16 @@ def _artifact(lease: Lease) -> str:
     return str(json.loads(lease.args)["artifact"])
 
 
-def _step(stage: str, lease: Lease) -> Step:
-    """What the stage of a document means for its job."""
+def _has_begun(conn: sqlite3.Connection, lease: Lease) -> bool:
+    return bool(rows(conn, entry("begun"), {"tenant": lease.tenant, "job_key": lease.job_key}))
+
+
+def _step(stage: str, lease: Lease, *, begun: bool) -> Step:
+    """What the stage of a document means for its job; `begun` where one of its operations has no end yet."""
     if stage == DOCUMENT_STAGES.failed:
         return resolve(RetryLater(_FAILED), lease, FETCH_RETRY, random.random)
+    if stage == "FINALIZED" and begun:
+        return resolve(RetryLater(_INTERRUPTED), lease, FETCH_RETRY, random.random)
     return _ENDINGS.get(stage, RELEASE)
 
 

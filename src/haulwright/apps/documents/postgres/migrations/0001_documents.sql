@@ -16,7 +16,7 @@ create table documents_artifacts (
     expected_kind   text,
     manifest        text    not null,           -- where it was listed
     sha256          text,                       -- of what came
-    outcome         text check (outcome in ('INDEXED', 'DEDUPED', 'SKIPPED_DUPLICATE')),
+    outcome         text check (outcome in ('FINALIZED', 'INDEXED', 'DEDUPED', 'SKIPPED_DUPLICATE')),
     duplicate_of    text,                       -- the key of the first with the same bytes, or the same text
     repair_key      text,                       -- the job key of what fetches it again, where its file was lost
     planned_at      bigint  not null,
@@ -49,6 +49,20 @@ create index documents_files_text on documents_files (tenant, text_sha256) where
 create index documents_files_newest on documents_files (tenant, stored_at);
 create index documents_files_unread on documents_files (tenant, sha256) where indexed_at is null;
 create index documents_files_words on documents_files using gin (words);
+
+-- What the operations of a document came to, kept for as long as the document is; the ledger of the engine forgets them
+-- with their job.
+create table documents_operations (
+    tenant     text    not null,
+    key        text    not null,
+    job_id     uuid    not null,
+    name       text    not null,
+    tries      integer not null,
+    result     text,
+    started_at bigint  not null,
+    settled_at bigint,
+    primary key (tenant, key)
+);
 
 -- The jobs of documents in the words of the document, so that its queries run.
 create view haulwright_v_artifact_jobs as
@@ -83,15 +97,20 @@ select e.key as op_key, e.job_id, split_part(replace(e.name, 'commit:', ''), ':'
 from haulwright_effects e
 left join haulwright_jobs j on j.id = e.job_id
 left join haulwright_history h on h.id = e.job_id
-where coalesce(j.task, h.task) = 'documents.fetch';
+where coalesce(j.task, h.task) = 'documents.fetch'
+union all
+select o.key, o.job_id, split_part(o.name, ':', 1), 'done', o.tries, to_timestamp(o.started_at / 1e6),
+       to_timestamp(o.settled_at / 1e6), case when o.result like '{%' then o.result::json ->> 'code' end, o.result, o.tenant
+from documents_operations o
+where not exists (select 1 from haulwright_effects e where e.tenant = o.tenant and e.key = o.key);
 
 -- The version of the document whose words these are, where all that they stand on is there; else 0.
 create view haulwright_v__meta as
 select 'schema_version' as key, schema_version::text as value, schema_version
 from (
-    select case when count(*) = 8 then 3 else 0 end as schema_version
+    select case when count(*) = 9 then 3 else 0 end as schema_version
     from pg_class
     where relnamespace = (select relnamespace from pg_class where oid = 'haulwright_migrations'::regclass)
         and relkind = 'r' and relname in (
-            'documents_artifacts', 'documents_files', 'haulwright_jobs', 'haulwright_history', 'haulwright_keys',
-            'haulwright_effects', 'haulwright_stages', 'haulwright_workers')) as present;
+            'documents_artifacts', 'documents_files', 'documents_operations', 'haulwright_jobs', 'haulwright_history',
+            'haulwright_keys', 'haulwright_effects', 'haulwright_stages', 'haulwright_workers')) as present;

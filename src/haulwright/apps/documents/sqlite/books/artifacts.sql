@@ -39,7 +39,8 @@ order by job_id desc limit 1;
 -- Those of some artefacts that have not ended yet.
 select idempotency_key, job_id, state from haulwright_v_artifact_jobs
 where tenant = :tenant and idempotency_key in (select value from json_each(:keys))
-  and state not in ('INDEXED', 'DEDUPED', 'SKIPPED_DUPLICATE', 'FAILED');
+  and state not in ('INDEXED', 'DEDUPED', 'SKIPPED_DUPLICATE', 'FAILED')
+  and (state <> 'FINALIZED' or job_id in (select id from haulwright_jobs));
 
 -- name: endings
 -- How some artefacts stand, counted.

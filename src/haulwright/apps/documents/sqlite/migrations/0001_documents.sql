@@ -16,7 +16,7 @@ create table documents_artifacts (
     expected_kind   text,
     manifest        text    not null,           -- where it was listed
     sha256          text,                       -- of what came
-    outcome         text check (outcome in ('INDEXED', 'DEDUPED', 'SKIPPED_DUPLICATE')),
+    outcome         text check (outcome in ('FINALIZED', 'INDEXED', 'DEDUPED', 'SKIPPED_DUPLICATE')),
     duplicate_of    text,                       -- the key of the first with the same bytes, or the same text
     repair_key      text,                       -- the job key of what fetches it again, where its file was lost
     planned_at      integer not null,
@@ -51,6 +51,20 @@ create index documents_files_unread on documents_files (tenant, sha256) where in
 -- The words of each file. They are folded before they come here, so that both databases hold the same ones.
 create virtual table documents_words using fts5 (
     words, content = '', tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* Co Cn'");
+
+-- What the operations of a document came to, kept for as long as the document is; the ledger of the engine forgets them
+-- with their job.
+create table documents_operations (
+    tenant     text    not null,
+    key        text    not null,
+    job_id     text    not null,
+    name       text    not null,
+    tries      integer not null,
+    result     text,
+    started_at integer not null,
+    settled_at integer,
+    primary key (tenant, key)
+) without rowid;
 
 -- The jobs of documents in the words of the document, so that its queries run.
 create view haulwright_v_artifact_jobs as
@@ -87,14 +101,20 @@ select e.key as op_key, e.job_id,
 from haulwright_effects e
 left join haulwright_jobs j on j.id = e.job_id
 left join haulwright_history h on h.id = e.job_id
-where coalesce(j.task, h.task) = 'documents.fetch';
+where coalesce(j.task, h.task) = 'documents.fetch'
+union all
+select o.key, o.job_id, substr(o.name, 1, instr(o.name || ':', ':') - 1), 'done', o.tries,
+       datetime(o.started_at / 1000000, 'unixepoch'), datetime(o.settled_at / 1000000, 'unixepoch'),
+       case when o.result like '{%' then o.result ->> '$.code' end, o.result, o.tenant
+from documents_operations o
+where not exists (select 1 from haulwright_effects e where e.tenant = o.tenant and e.key = o.key);
 
 -- The version of the document whose words these are, where all that they stand on is there; else 0.
 create view haulwright_v__meta as
 select 'schema_version' as key, cast(schema_version as text) as value, schema_version
 from (
-    select case when count(*) = 9 then 3 else 0 end as schema_version
+    select case when count(*) = 10 then 3 else 0 end as schema_version
     from sqlite_master
     where type in ('table', 'view') and name in (
-        'documents_artifacts', 'documents_files', 'documents_words', 'haulwright_jobs', 'haulwright_history',
-        'haulwright_keys', 'haulwright_effects', 'haulwright_stages', 'haulwright_workers'));
+        'documents_artifacts', 'documents_files', 'documents_words', 'documents_operations', 'haulwright_jobs',
+        'haulwright_history', 'haulwright_keys', 'haulwright_effects', 'haulwright_stages', 'haulwright_workers'));
