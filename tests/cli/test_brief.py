@@ -144,8 +144,13 @@ def test_reading_can_be_left_to_a_worker(brief, outside):
 
 
 def test_retention_counts_first_and_then_removes(filled):
-    assert filled("retention", "--dry-run", "--json").json == {"brief_articles": 0, "brief_links": 0, "dry_run": True}
-    assert filled("retention", "--json").json == {"brief_articles": 0, "brief_links": 0, "dry_run": False}
+    assert filled("retention", "--dry-run", "--json").json == {
+        "brief_articles": 0,
+        "brief_links": 0,
+        "rows": 0,
+        "dry_run": True,
+    }
+    assert filled("retention", "--json").json == {"brief_articles": 0, "brief_links": 0, "rows": 0, "dry_run": False}
 
 
 def test_a_brief_that_is_not_there_is_not_found_and_a_bad_day_refused(brief):

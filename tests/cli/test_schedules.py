@@ -96,7 +96,9 @@ def test_a_paused_schedule_skips_and_a_resumed_one_fires(schedule, haulwright, c
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        (["trigger", "nothing"], 3, "There is no schedule"),
+        (["trigger", "nothing", "--scheduled-for", SLOT], 3, "There is no schedule"),
+        (["trigger", "hourly prices"], 2, "--scheduled-for"),
+        (["trigger", "hourly prices", "--scheduled-for", "2036-01-01T06:00:00Z"], 2, "is in the future"),
         (["show", "nothing"], 3, "There is no schedule"),
         (["trigger", "hourly prices", "--scheduled-for", "2023-12-31T20:00:00"], 2, "no time zone"),
         (["trigger", "hourly prices", "--scheduled-for", "tomorrow"], 2, "is no time"),

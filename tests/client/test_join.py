@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+
 import pytest
 
 from haulwright import Context, Haulwright, Permanent, Retry, State, Tx
@@ -63,6 +65,57 @@ def mixed(ctx: Context, more: list[str]) -> list[list[str | int | None]]:
 def on_the_bench(bench):
     runs.clear()
     bench.use(app)
+
+
+@app.task()
+def for_all_tenants(ctx: Context, *, any_tenant: bool) -> list[list[str | int | None]]:
+    calls = [part.using(tenant="globex").call(3), part.using(tenant="initech").call(4)]
+    jobs = ctx.enqueue_many("parts", calls)
+    return [[one.state, one.result] for one in ctx.join(jobs, any_tenant=any_tenant)]
+
+
+@app.task()
+def impatient(ctx: Context, until: str) -> list[list[str | int | None]]:
+    runs.append("impatient")
+    jobs = ctx.enqueue_many("parts", [part.call(5), part.using(delay="1 h").call(6)])
+    return [[one.state, one.result] for one in ctx.join(jobs, until=datetime.fromisoformat(until))]
+
+
+def test_a_task_that_works_for_all_tenants_waits_for_jobs_of_any_and_no_other_does(bench):
+    for_all, for_one = for_all_tenants.enqueue(any_tenant=True), for_all_tenants.enqueue(any_tenant=False)
+    bench.drain()
+
+    assert for_all.result(0) == [["succeeded", 9], ["succeeded", 16]]
+    assert for_one.result(0) == [[None, None], [None, None]]
+
+
+def test_a_join_until_a_time_returns_then_with_how_each_job_stands(bench):
+    handle = impatient.enqueue((bench.now + timedelta(seconds=90)).isoformat())
+    bench.drain()
+    assert handle.state() == "queued"
+
+    for _ in range(3):  # it looks by itself meanwhile, and never later than it was told
+        bench.advance("30 s")
+        bench.drain()
+
+    assert handle.result(0) == [["succeeded", 25], ["queued", None]]
+    assert runs.count("part 6") == 0
+
+
+def test_a_join_until_a_time_returns_before_it_where_all_jobs_have_ended(bench):
+    handle = impatient.enqueue((bench.now + timedelta(days=1)).isoformat())
+    bench.drain()
+    bench.advance("1 h")
+    bench.drain()
+
+    assert handle.result(0) == [["succeeded", 25], ["succeeded", 36]]
+
+
+def test_a_join_until_a_time_without_a_zone_is_refused(bench):
+    handle = impatient.enqueue("2024-01-01T00:00:00")
+    bench.drain()
+
+    assert "has no time zone" in bench.store.listing.get(handle.id).error_message
 
 
 def test_a_job_gets_the_results_of_the_jobs_that_it_waited_for(bench):

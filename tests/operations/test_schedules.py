@@ -120,7 +120,7 @@ def test_support_and_admin_trigger_a_schedule_of_the_tenant_by_their_own_name(pr
 def test_support_of_one_tenant_does_nothing_to_the_schedule_of_another():
     schedules = app.operations(SUPPORT).schedules
     acts = {
-        "trigger": schedules.trigger, "pause": schedules.pause, "resume": schedules.resume,
+        "trigger": lambda name: schedules.trigger(name, START - HOUR), "pause": schedules.pause, "resume": schedules.resume,
         "backfill": lambda name: schedules.backfill(name, START - HOUR, START),
     }  # fmt: skip
     for act in acts.values():
@@ -140,9 +140,13 @@ def test_a_tenant_does_not_act_on_its_schedules_by_itself(act):
     assert (refusal.tenant, refusal.data["verb"]) == ("acme", f"schedule.{act}")
 
 
+SLOT_OF = {"trigger": (START - HOUR,)}
+"""What an act names beside the schedule."""
+
+
 @pytest.mark.parametrize("act", ["trigger", "pause", "resume"])
 def test_a_schedule_that_only_the_code_knows_is_declared_before_it_is_acted_on(fresh, act):
-    getattr(fresh.operations(ADMIN).schedules, act)("a-later")
+    getattr(fresh.operations(ADMIN).schedules, act)("a-later", *SLOT_OF.get(act, ()))
 
     assert fresh.store.schedules.get("a-later").spec.tenant == "acme"
 
@@ -150,7 +154,7 @@ def test_a_schedule_that_only_the_code_knows_is_declared_before_it_is_acted_on(f
 @pytest.mark.parametrize("act", ["trigger", "pause", "resume"])
 def test_support_of_one_tenant_does_not_even_declare_the_schedule_of_another(fresh, act):
     with pytest.raises(NotFound):
-        getattr(fresh.operations(SUPPORT).schedules, act)("z-later")
+        getattr(fresh.operations(SUPPORT).schedules, act)("z-later", *SLOT_OF.get(act, ()))
 
     assert "z-later" not in [row.spec.name for row in fresh.store.schedules.list()]
 

@@ -6,11 +6,11 @@ import pytest
 
 from haulwright.engine.schedule import ScheduleSpec
 from haulwright.engine.transitions import State
-from haulwright.errors import SlotForgotten, SlotTaken
+from haulwright.errors import InvalidValue, SlotForgotten, SlotTaken
 from tests.stores.scenes import HOUR, MINUTE, START, claim, claim_one, count, new_job, race, settle
 from tests.stores.test_schedules import TEMPLATE, dispositions, every
 
-NOON = START + 12 * HOUR
+NOON = START - 12 * HOUR
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +40,7 @@ def test_a_taken_slot_is_refused_naming_its_job(store):
         trigger(store)
 
     event_fields = refusal.value
-    assert (event_fields.schedule, event_fields.slot) == ("hourly", "2024-01-01T12:00:00Z")
+    assert (event_fields.schedule, event_fields.slot) == ("hourly", "2023-12-31T12:00:00Z")
     assert (event_fields.disposition, event_fields.job_id) == ("manual", job)
     assert count(store, "haulwright_jobs") == 1
 
@@ -56,9 +56,9 @@ def test_a_slot_that_fired_cannot_be_triggered_again(store, clock):
 
 @pytest.mark.proves("MT-01", "GU-01")
 def test_a_slot_that_was_triggered_by_hand_does_not_fire_again(store, clock, worker):
+    clock.advance(3600)
     trigger(store, START + HOUR)
     settle(store, claim_one(store, worker))
-    clock.advance(3600)
 
     assert store.schedules.open_due("hourly").jobs == []
     assert dispositions(store, "hourly") == {"manual": 1}
@@ -74,6 +74,82 @@ def test_of_a_person_and_a_worker_at_once_one_opens_the_slot(store, open_store, 
 
     assert isinstance(by_hand, SlotTaken) is (len(by_worker.jobs) == 1)
     assert count(store, "haulwright_jobs") == count(store, "haulwright_slots") == 1
+
+
+@pytest.mark.proves("MT-02")
+def test_a_slot_in_the_future_is_refused(store):
+    """A brief of another year would stand for that day, and bar every one before it."""
+    with pytest.raises(InvalidValue, match=r"2024-01-01T01:00:00Z.*is in the future"):
+        trigger(store, START + HOUR)
+
+    assert count(store, "haulwright_slots") == count(store, "haulwright_jobs") == 0
+
+
+@pytest.fixture
+def missed(store, clock):
+    """Nobody opened slots for three hours: two were missed, the last one fired."""
+    clock.advance(3 * 3600)
+    store.schedules.open_due("hourly")
+    assert dispositions(store, "hourly") == {"missed": 2, "fired": 1}
+
+
+@pytest.mark.usefixtures("missed")
+@pytest.mark.proves("MT-01", "MT-02")
+def test_a_missed_slot_can_be_triggered_once(store):
+    job = trigger(store, START + HOUR)
+
+    with pytest.raises(SlotTaken, match=job):
+        trigger(store, START + HOUR)
+    assert dispositions(store, "hourly") == {"manual": 1, "missed": 1, "fired": 1}
+    (event,) = [event for event in store.events.latest(name="slot.opened") if event.job_id == job]
+    assert (event.data["disposition"], event.data["was"], event.actor) == ("manual", "missed", "alice")
+
+
+@pytest.mark.usefixtures("missed")
+def test_missed_slots_are_backfilled_once_and_those_with_a_job_are_left_alone(store):
+    made = backfill(store, 1, 3)
+
+    assert [((slot.scheduled_for - START) // HOUR, slot.disposition) for slot in made] == [
+        (1, "backfilled"),
+        (2, "backfilled"),
+    ]
+    assert backfill(store, 1, 3) == []
+    assert dispositions(store, "hourly") == {"backfilled": 2, "fired": 1}
+
+
+def test_slots_of_a_pause_or_beside_a_running_job_can_be_opened_by_hand_too(store, clock):
+    clock.advance(3600)
+    store.schedules.open_due("hourly")
+    clock.advance(3600)
+    store.schedules.open_due("hourly")
+    store.schedules.pause("hourly", tenant=None, actor="alice")
+    clock.advance(3600)
+    store.schedules.open_due("hourly")
+    assert dispositions(store, "hourly") == {"fired": 1, "skipped_overlap": 1, "skipped_paused": 1}
+
+    assert len(backfill(store, 1, 3)) == 2
+    assert dispositions(store, "hourly") == {"fired": 1, "backfilled": 2}
+
+
+def test_a_slot_for_which_a_newer_one_stands_is_taken(store, clock):
+    store.schedules.declare(ScheduleSpec.declare("hourly", "0 * * * *", "work", misfire_grace=None), TEMPLATE)
+    clock.advance(2 * 3600)
+    store.schedules.open_due("hourly")
+
+    with pytest.raises(SlotTaken, match="coalesced"):
+        trigger(store, START + HOUR)
+
+
+@pytest.mark.usefixtures("missed")
+@pytest.mark.proves("MT-03", "GU-01")
+def test_of_two_people_at_once_one_opens_a_missed_slot(store, open_store):
+    other = open_store()
+    other.now()
+
+    answers = race(lambda: trigger(store, START + HOUR), lambda: trigger(other, START + HOUR))
+
+    assert sorted(isinstance(answer, SlotTaken) for answer in answers) == [False, True]
+    assert count(store, "haulwright_jobs") == 2
 
 
 def test_a_trigger_without_a_moment_takes_this_one(store, clock):

@@ -74,11 +74,14 @@ def next_(site: Site, name: str | None, count: int) -> None:
 @command.command("trigger")
 @click.argument("name")
 @click.option(
-    "--scheduled-for", type=INSTANT, metavar="TIME", help="The slot to claim, with its zone; now if not given."
+    "--scheduled-for", type=INSTANT, required=True, metavar="TIME", help="The slot to claim, with its zone."
 )
 @click.pass_obj
-def trigger(site: Site, name: str, scheduled_for: int | None) -> None:
-    """Open one slot by hand, by the same rules as the clock does. A taken slot is refused, naming its job."""
+def trigger(site: Site, name: str, scheduled_for: int) -> None:
+    """Open one slot by hand, by the same rules as the clock does, also one that was missed or skipped.
+
+    A taken slot is refused, naming its job, and so is one in the future.
+    """
     job_id = site.operations().schedules.trigger(name, scheduled_for)
     site.out.show(triggered_view(name, scheduled_for, job_id), job_id)
 
@@ -91,14 +94,14 @@ def trigger(site: Site, name: str, scheduled_for: int | None) -> None:
 @click.option("--dry-run", is_flag=True, help="Say which slots the range has, and change nothing.")
 @click.pass_obj
 def backfill(site: Site, /, name: str, *, first: int, last: int, limit: int, dry_run: bool) -> None:  # noqa: PLR0913
-    """Open the slots of a past range that have no disposition yet, each with its job. Taken ones are left alone."""
+    """Open the slots of a past range that made no job, each with its job. Taken ones are left alone."""
     from haulwright.operations.schedules import BATCH  # noqa: PLC0415 - most of a short command's time are imports
 
     operations = site.operations()
     slots = operations.schedules.backfill_preview(name, first, last, limit=limit)
     if dry_run:
         preview = backfill_preview_view(slots)
-        sentence = f"{len(slots)} slots; those without a disposition would be opened. Nothing was changed."
+        sentence = f"{len(slots)} slots; those that made no job would be opened. Nothing was changed."
         site.out.show(preview, *preview["slots"], sentence)
         return
     batches = operations.schedules.backfill(name, first, last, limit=limit)

@@ -39,6 +39,8 @@ from haulwright.errors import (
 from haulwright.stores.error_kinds import statements_of_caller
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from haulwright.client.handle import Handle
     from haulwright.client.task import Call
     from haulwright.engine.job import Lease
@@ -197,25 +199,39 @@ class Context:
         return done
 
     @overload
-    def join(self, jobs: Iterable[Handle[R]]) -> list[JobOutcome[R]]: ...
+    def join(
+        self, jobs: Iterable[Handle[R]], *, any_tenant: bool = False, until: datetime | None = None
+    ) -> list[JobOutcome[R]]: ...
     @overload
-    def join(self, jobs: Iterable[Handle[Any] | str]) -> list[JobOutcome[Any]]: ...
-    def join(self, jobs: Iterable[Handle[Any] | str]) -> list[JobOutcome[Any]]:
+    def join(
+        self, jobs: Iterable[Handle[Any] | str], *, any_tenant: bool = False, until: datetime | None = None
+    ) -> list[JobOutcome[Any]]: ...
+    def join(
+        self, jobs: Iterable[Handle[Any] | str], *, any_tenant: bool = False, until: datetime | None = None
+    ) -> list[JobOutcome[Any]]:
         """Wait for jobs, and return how they ended, in order; they are given as handles or ids.
 
         Where some have not ended, the run is over: it holds no worker, and no attempt is burnt. The end of the last of
         them runs the task again from its beginning; recorded effects and commits are reused, and this returns at once.
+        `until` is when it returns anyway: take it from a recorded commit, so that it is the same in every run. Jobs of
+        another tenant are as if they were not there, unless `any_tenant` is for a task that works for all of them.
         """
         self._off_loop("join")
-        return self._walk(self._join(jobs))
+        return self._walk(self._join(jobs, any_tenant=any_tenant, until=until))
 
     @overload
-    async def ajoin(self, jobs: Iterable[Handle[R]]) -> list[JobOutcome[R]]: ...
+    async def ajoin(
+        self, jobs: Iterable[Handle[R]], *, any_tenant: bool = False, until: datetime | None = None
+    ) -> list[JobOutcome[R]]: ...
     @overload
-    async def ajoin(self, jobs: Iterable[Handle[Any] | str]) -> list[JobOutcome[Any]]: ...
-    async def ajoin(self, jobs: Iterable[Handle[Any] | str]) -> list[JobOutcome[Any]]:
+    async def ajoin(
+        self, jobs: Iterable[Handle[Any] | str], *, any_tenant: bool = False, until: datetime | None = None
+    ) -> list[JobOutcome[Any]]: ...
+    async def ajoin(
+        self, jobs: Iterable[Handle[Any] | str], *, any_tenant: bool = False, until: datetime | None = None
+    ) -> list[JobOutcome[Any]]:
         """The same on the event loop."""
-        return await awalk(self._join(jobs))
+        return await awalk(self._join(jobs, any_tenant=any_tenant, until=until))
 
     def enqueue_many(self, name: str, calls: Iterable[Call[R]]) -> list[Handle[R]]:
         """Enqueue jobs once, in a commit of this name: every run of this job gets the same handles, in order.
@@ -320,8 +336,10 @@ class Context:
         note_recorded(self, text or "")
         return None if text is None else values.load(text)
 
-    def _join(self, jobs: Iterable[Handle[Any] | str]) -> Steps[list[JobOutcome[Any]]]:
-        return join_steps(self, jobs)
+    def _join(
+        self, jobs: Iterable[Handle[Any] | str], *, any_tenant: bool, until: datetime | None
+    ) -> Steps[list[JobOutcome[Any]]]:
+        return join_steps(self, jobs, any_tenant=any_tenant, until=until)
 
     def _enqueue_many(self, name: str, calls: Sequence[Call[R]]) -> Steps[list[Handle[R]]]:
         self._keys.require_same_jobs(name, [call.job for call in calls])

@@ -6,11 +6,13 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from haulwright.client.handle import Handle
 from haulwright.client.steps import Steps, StoreStep
+from haulwright.clock import SECOND, Instant
 from haulwright.engine.ids import is_id
 from haulwright.engine.join import JOIN_GATE, JOIN_LIMIT, backstop_seconds
 from haulwright.engine.outcome import Failure
@@ -33,6 +35,7 @@ R_co = TypeVar("R_co", covariant=True)
 LOOKS = 10
 """How often a run looks again whose jobs all ended while it was about to wait for them."""
 UNKNOWN = "unknown"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UUID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _ONCE = (
     "Enqueue it once: ctx.enqueue_many(name, [task.call(...)]), or tx.enqueue in a commit, or "
@@ -47,7 +50,8 @@ class JobOutcome(Generic[R_co]):
     id: str
     """The job that was waited for."""
     state: State | None
-    """None where there is no such job any more: it was pruned, or never was one of this tenant."""
+    """None where there is no such job any more: it was pruned, or never was one of this tenant. `queued` or `running`
+    only where the join waited until a time, and that came first."""
     result: R_co | None = None
     """What it returned, where it succeeded."""
     reason: str | None = None
@@ -72,23 +76,29 @@ class JobOutcome(Generic[R_co]):
         return self.result  # type: ignore[return-value] # the task's own return type
 
 
-def join_steps(context: Context, jobs: Iterable[Handle[Any] | str]) -> Steps[list[JobOutcome[Any]]]:
+def join_steps(
+    context: Context, jobs: Iterable[Handle[Any] | str], *, any_tenant: bool = False, until: datetime | None = None
+) -> Steps[list[JobOutcome[Any]]]:
     """Return how jobs ended; where some have not, write down who waits for them, and end the run."""
     lease, joins = context.job, context.store.joins
+    tenant, wait_seconds = None if any_tenant else lease.tenant, backstop_seconds(lease.deferrals)
     context.signals.check(lease, "join")
     pairs = _checked(context, jobs)
     ids = sorted({job_id for job_id, _ in pairs})
     for _ in range(LOOKS):
-        standing: Standing = yield StoreStep(partial(joins.standing, lease.tenant, ids))
-        if not standing.unfinished:
+        standing: Standing = yield StoreStep(partial(joins.standing, tenant, ids))
+        if standing.unfinished and until is not None:
+            now: Instant = yield StoreStep(context.store.now)
+            wait_seconds = min(wait_seconds, (_instant(until) - now) / SECOND)
+        if not standing.unfinished or wait_seconds <= 0:
             last = sorted(set(standing.lives.values()))
-            read = partial(joins.outcomes, lease.tenant, last, JOIN_RESULTS_LIMIT_BYTES)
+            read = partial(joins.outcomes, tenant, last, JOIN_RESULTS_LIMIT_BYTES)
             rows: dict[str, JoinedRow] = yield StoreStep(read)
-            return [_outcome(job_id, standing.lives[job_id], rows, values) for job_id, values in pairs]
-        waits = yield StoreStep(partial(joins.wait, lease, standing.unfinished))
+            return [_outcome(job_id, standing, rows, values) for job_id, values in pairs]
+        waits = yield StoreStep(partial(joins.wait, lease, standing.unfinished, any_tenant=any_tenant))
         if waits:
             break
-    context.signals.suspended = (backstop_seconds(lease.deferrals), JOIN_GATE)
+    context.signals.suspended = (wait_seconds, JOIN_GATE)
     raise Suspended
 
 
@@ -149,10 +159,11 @@ def _checked(context: Context, jobs: Iterable[Handle[Any] | str]) -> list[tuple[
     return pairs
 
 
-def _outcome(job_id: str, last_id: str, rows: dict[str, JoinedRow], values: Values | None) -> JobOutcome[Any]:
+def _outcome(job_id: str, standing: Standing, rows: dict[str, JoinedRow], values: Values | None) -> JobOutcome[Any]:
+    last_id = standing.lives[job_id]
     row = rows.get(last_id)
     if row is None:
-        return JobOutcome(job_id, None, last_id=last_id)
+        return JobOutcome(job_id, standing.states.get(last_id), last_id=last_id)
     failure = Failure(row.error_class or "", row.error_code or "", row.error_message or "")
     return JobOutcome(
         job_id,
@@ -162,6 +173,12 @@ def _outcome(job_id: str, last_id: str, rows: dict[str, JoinedRow], values: Valu
         None if row.error_class is None and row.error_message is None else failure,
         last_id,
     )
+
+
+def _instant(moment: datetime) -> Instant:
+    if moment.tzinfo is None:
+        raise InvalidValue("until", moment, "has no time zone")
+    return (moment - _EPOCH) // timedelta(microseconds=1)
 
 
 def _load(text: str, values: Values | None) -> Any:

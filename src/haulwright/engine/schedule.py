@@ -89,6 +89,12 @@ class Disposition(StrEnum):
     """A person triggered it, and it made its job."""
 
 
+MENDABLE: Final = frozenset({Disposition.MISSED, Disposition.SKIPPED_OVERLAP, Disposition.SKIPPED_PAUSED})
+"""Of slots that made no job and that neither another slot nor another job stands for: a person may still open them."""
+BY_HAND: Final = frozenset({Disposition.BACKFILLED, Disposition.MANUAL})
+"""Of slots that a person opened."""
+
+
 @dataclass(frozen=True, slots=True)
 class Opening:
     """What is to become of one slot."""
@@ -101,7 +107,7 @@ class Opening:
     @property
     def fires(self) -> bool:
         """Whether this slot makes a job."""
-        return self.disposition in {Disposition.FIRED, Disposition.BACKFILLED, Disposition.MANUAL}
+        return self.disposition is Disposition.FIRED or self.disposition in BY_HAND
 
 
 class ScheduleOptions(TypedDict, total=False):

@@ -96,8 +96,11 @@ class ScheduleOperations(Noun):
         return sorted(slots, key=lambda slot: (slot.scheduled_for, slot.spec.name))
 
     @allowed("schedule.trigger")
-    def trigger(self, name: str, scheduled_for: Instant | None = None) -> str:
-        """Open one slot by hand and return its job. A taken slot is refused, naming its job."""
+    def trigger(self, name: str, scheduled_for: Instant) -> str:
+        """Open one slot by hand and return its job, also one that was recorded as missed or skipped.
+
+        A taken slot is refused, naming its job; one in the future is refused too.
+        """
         self._declare(name)
         return self._store.schedules.trigger(name, scheduled_for, **self._author)
 
@@ -112,9 +115,9 @@ class ScheduleOperations(Noun):
     def backfill(
         self, name: str, first: Instant, last: Instant, *, limit: int = BACKFILL_LIMIT
     ) -> Iterator[list[Slot]]:
-        """Open the slots of a past range that have no disposition yet, each with its job, a transaction at a time.
+        """Open the slots of a past range that made no job, each with its job, a transaction at a time.
 
-        Taken ones are left alone. Everything is checked before the first slot is opened.
+        Those have no disposition yet, or were missed or skipped. Taken ones are left alone. Everything is checked before the first slot is opened.
         """
         batches = self._batches(name, first, last, limit)
         self._declare(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
@@ -41,6 +41,8 @@ class Standing:
     """The job that stands for each today: itself, or the last one that it was requeued as."""
     unfinished: list[str]
     """Those of them that still are to end."""
+    states: dict[str, State] = field(default_factory=dict)
+    """Of those, how each stands."""
 
 
 class Joins:
@@ -51,27 +53,27 @@ class Joins:
         self._book = book("haulwright.stores", database.dialect, "joins")
         self._jobs = book("haulwright.stores", database.dialect, "jobs")
 
-    def standing(self, tenant: str, ids: Sequence[str]) -> Standing:
-        """How jobs of a tenant stand. Any other is in no row, and so it is not waited for."""
+    def standing(self, tenant: str | None, ids: Sequence[str]) -> Standing:
+        """How jobs of a tenant stand, or of all. Any other is in no row, and so it is not waited for."""
         return self._db.read(partial(self._standing, tenant=tenant, ids=ids))
 
-    def _standing(self, connection: Connection, tenant: str, ids: Sequence[str]) -> Standing:
+    def _standing(self, connection: Connection, tenant: str | None, ids: Sequence[str]) -> Standing:
         lives = {job_id: job_id for job_id in ids}
-        unfinished: list[str] = []
+        states: dict[str, State] = {}
         for _ in range(LIVES):
             names = {"tenant": tenant, "ids": sorted(set(lives.values()))}
-            waiting = {job_id for (job_id,) in connection.run(self._book["unfinished"], names)}
+            waiting: dict[str, str] = dict(connection.run(self._book["unfinished"], names))
             # After those that are not: a job only moves that way, and one that moved in between is finished.
             successors: dict[str, str | None] = dict(connection.run(self._book["finished"], names))
-            unfinished = sorted(waiting - successors.keys())
+            states = {job_id: State(state) for job_id, state in waiting.items() if job_id not in successors}
             if not any(successors.values()):
                 break
             lives = {job_id: successors.get(life) or life for job_id, life in lives.items()}
-        return Standing(lives, unfinished)
+        return Standing(lives, sorted(states), states)
 
-    def wait(self, lease: Lease, ids: Sequence[str]) -> bool:
+    def wait(self, lease: Lease, ids: Sequence[str], *, any_tenant: bool = False) -> bool:
         """Write, under the fence of a run, whom its job waits for; False where all of them have ended meanwhile."""
-        names = {"parent": lease.id, "tenant": lease.tenant, "ids": sorted(ids)}
+        names = {"parent": lease.id, "tenant": None if any_tenant else lease.tenant, "ids": sorted(ids)}
 
         def work(connection: Connection) -> bool:
             if not connection.run(self._jobs["lock"], lease.key._asdict()):
@@ -87,8 +89,8 @@ class Joins:
 
         return self._db.transact(work, rows=len(ids))
 
-    def outcomes(self, tenant: str, ids: Sequence[str], limit_bytes: int) -> dict[str, JoinedRow]:
-        """How finished jobs of a tenant ended, up to a limit for all their results together."""
+    def outcomes(self, tenant: str | None, ids: Sequence[str], limit_bytes: int) -> dict[str, JoinedRow]:
+        """How finished jobs of a tenant ended, or of all, up to a limit for all their results together."""
         rows: dict[str, JoinedRow] = {}
         size = 0
         for start in range(0, len(ids), OUTCOMES_AT_ONCE):

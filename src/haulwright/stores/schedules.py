@@ -10,7 +10,7 @@ from haulwright import events
 from haulwright.clock import SECOND, Instant
 from haulwright.engine.job import NewJob
 from haulwright.engine.schedule import Disposition, Opening, ScheduleSpec, next_slot
-from haulwright.errors import NotFound, SlotTaken, UnreadableRow
+from haulwright.errors import InvalidValue, NotFound, SlotTaken, UnreadableRow
 from haulwright.events import Event, given_reason
 from haulwright.stores.books import book
 from haulwright.stores.clock import DatabaseClock
@@ -95,11 +95,18 @@ class Schedules:
     def trigger(
         self, name: str, scheduled_for: Instant | None, *, tenant: str | None, actor: str, reason: str = ""
     ) -> str:
-        """Open one slot by hand and return its job. A taken slot is refused, naming its job."""
+        """Open one slot by hand and return its job, also one that was recorded as having made none.
+
+        A taken slot is refused, naming its job; so is one in the future: what stands for a day must not be made before.
+        """
 
         def work(connection: Connection) -> str:
             schedule = self._held(connection, name, tenant).require_readable()
-            slot = self._clock.now_on(connection) if scheduled_for is None else scheduled_for
+            now = self._clock.now_on(connection)
+            slot = now if scheduled_for is None else scheduled_for
+            if slot > now:
+                hint = "Future slots are opened by the clock."
+                raise InvalidValue("scheduled_for", utc_text(slot), "is in the future", hint=hint)
             recorded = {"schedule": name, "scheduled_for": slot}
             if schedule.may_have_forgotten(slot) and not connection.run(self._book["slot"], recorded):
                 raise slot_forgotten(schedule, slot)
@@ -115,7 +122,7 @@ class Schedules:
     def backfill(  # noqa: PLR0913 - who, why, and the range
         self, name: str, first_us: Instant, last_us: Instant, *, tenant: str | None, actor: str, reason: str = ""
     ) -> list[Slot]:
-        """Open the slots of a past range that have no disposition, each with its job; taken ones are left alone."""
+        """Open the slots of a past range that made no job, each with its job; taken ones are left alone."""
 
         def work(connection: Connection, after: Instant) -> tuple[list[Slot], Instant | None]:
             schedule = self._held(connection, name, tenant).require_readable()

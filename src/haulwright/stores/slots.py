@@ -10,7 +10,16 @@ from haulwright import events
 from haulwright.clock import Instant
 from haulwright.engine.ids import new_id
 from haulwright.engine.job import Enqueued, NewJob
-from haulwright.engine.schedule import Disposition, Opening, newest_slot, next_slot, plan, slots_between
+from haulwright.engine.schedule import (
+    BY_HAND,
+    MENDABLE,
+    Disposition,
+    Opening,
+    newest_slot,
+    next_slot,
+    plan,
+    slots_between,
+)
 from haulwright.errors import DuplicateMismatch, SlotForgotten
 from haulwright.events import Event, given_reason
 from haulwright.stores.books import book
@@ -94,7 +103,10 @@ class Slots:
         run_at: Instant | None,
         reason: str = "",
     ) -> str | None:
-        """Take the slot, then make its job; None where the slot was taken already or makes none."""
+        """Take the slot, then make its job; None where the slot was taken already or makes none.
+
+        A person takes one too that was recorded as having made no job.
+        """
         job_id = new_id() if opening.fires else None
         named = {"schedule": schedule.spec.name, "scheduled_for": opening.slot_us}
         params = named | {
@@ -105,13 +117,18 @@ class Slots:
             "actor": actor,
             "now": self._db.clock.now(),
         }
-        if not connection.run(self._book["open_slot"], params) or job_id is None:
+        was = None
+        if not connection.run(self._book["open_slot"], params):
+            was = self._mend(connection, opening, params)
+            if was is None:
+                return None
+        if job_id is None:
             return None
         enqueued = self._enqueue(connection, schedule.template._replace(id=job_id, run_at=run_at, **_alone(schedule)))
         if not enqueued.created:
             connection.run(self._book["turn_duplicate"], named | {"job_id": enqueued.id})
             return None
-        self._events.record(connection, [_opened(schedule, opening, actor, reason, job_id)])
+        self._events.record(connection, [_opened(schedule, opening, actor, reason, job_id, was)])
         return job_id
 
     def fill(  # noqa: PLR0913 - as above
@@ -124,7 +141,7 @@ class Slots:
         *,
         reason: str = "",
     ) -> tuple[list[Slot], Instant | None]:
-        """Open past slots that have no disposition, each with its job, and say where to go on, if anywhere."""
+        """Open past slots that made no job, each with its job, and say where to go on, if anywhere."""
         after, last = span
         slots = slots_between(schedule.spec, after, min(last, now), BATCH)
         if slots:
@@ -149,6 +166,14 @@ class Slots:
                 if slot not in taken:
                     raise slot_forgotten(schedule, slot)
             after = batch[-1]
+
+    def _mend(self, connection: Connection, opening: Opening, params: dict[str, Any]) -> str | None:
+        """Take a slot by hand that made no job, and return what it was; None where it is taken for good."""
+        recorded = connection.run(self._book["slot"], {name: params[name] for name in ("schedule", "scheduled_for")})
+        was = recorded[0][0] if recorded else None
+        if opening.disposition not in BY_HAND or was not in MENDABLE:
+            return None
+        return was if connection.run(self._book["mend_slot"], params | {"was": was}) else None
 
     def _enqueue(self, connection: Connection, job: NewJob) -> Enqueued:
         """A job that holds the unique key stands for the slot's, whatever its arguments are."""
@@ -186,11 +211,14 @@ def _alone(schedule: ScheduleRow) -> dict[str, Any]:
     return {"concurrency_key": KEY + schedule.spec.name, "concurrency_limit": 1}
 
 
-def _opened(schedule: ScheduleRow, opening: Opening, actor: str, reason: str, job_id: str) -> Event:
+def _opened(  # noqa: PLR0913 - what an event of a slot says, each with a name
+    schedule: ScheduleRow, opening: Opening, actor: str, reason: str, job_id: str, was: str | None
+) -> Event:
     data = {
         "schedule": schedule.spec.name,
         "scheduled_for": utc_text(opening.slot_us),
         "disposition": str(opening.disposition),
+        **({} if was is None else {"was": was}),
         **given_reason(reason),
     }
     return Event(events.SLOT_OPENED, schedule.spec.tenant, job_id, actor=actor, data=data)

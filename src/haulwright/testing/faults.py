@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any, Literal
 
 from haulwright.client.blocking import is_async
@@ -101,10 +102,12 @@ class MortalContext(Context):
         self.meet("after", commit.name)
         return result
 
-    def _join(self, jobs: Iterable[Handle[Any] | str]) -> Steps[list[JobOutcome[Any]]]:
+    def _join(
+        self, jobs: Iterable[Handle[Any] | str], *, any_tenant: bool, until: datetime | None
+    ) -> Steps[list[JobOutcome[Any]]]:
         self.meet("before", "join")
         try:
-            return (yield from super()._join(jobs))
+            return (yield from super()._join(jobs, any_tenant=any_tenant, until=until))
         except Suspended:
             self.meet("after", "join")
             raise

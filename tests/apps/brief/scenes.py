@@ -45,6 +45,10 @@ class World:
         """A feed of the sandbox, and what it is called here."""
         return self.brief.add(Principal.of_tenant(tenant), f"{self.sandbox.url}/feeds/{paper}.{ending}", **options).id
 
+    def add_feed(self, url: str, tenant: str = "acme") -> str:
+        """Any feed, and what it is called here."""
+        return self.brief.add(Principal.of_tenant(tenant), url, name=url.rpartition("/")[2]).id
+
     def tell(self, body: bytes, name: str = "own.xml", tenant: str = "acme") -> Any:
         """Have a file of the outside say this from now on, read it as a feed, and return what came of it."""
         self.sandbox.files.put(name, body)

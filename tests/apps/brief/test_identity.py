@@ -1,4 +1,4 @@
-"""An article is its address: a new address is a new article whatever else it shares with others, and nothing is lost."""
+"""An article is its address: a new address is a new article, whatever else it shares, and nothing is lost."""
 
 from __future__ import annotations
 

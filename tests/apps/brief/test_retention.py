@@ -50,7 +50,7 @@ def test_no_statement_removes_rows_of_any_other_table():
 def test_old_articles_and_their_links_go_and_the_counts_are_logged(old):
     removed = clean(old)
 
-    assert removed == RemovalCounts(brief_articles=6, brief_links=6)
+    assert removed == RemovalCounts.of(6, 6)
     assert old.titles() == []
     assert old.rows("select count(*) from event_clusters") == [(0,)]
     ((data,),) = old.rows("select data from haulwright_events where name = 'retention.cleaned'")
@@ -61,7 +61,7 @@ def test_old_articles_and_their_links_go_and_the_counts_are_logged(old):
 def test_cleaning_again_has_no_further_effect(old):
     clean(old)
 
-    assert clean(old) == RemovalCounts(0, 0)
+    assert clean(old) == RemovalCounts.of(0, 0)
 
 
 @pytest.mark.proves("RE-02")
@@ -71,7 +71,7 @@ def test_what_a_brief_cites_stays_for_ever(world):
     document = world.publish()
     world.bench.advance("3650 days")
 
-    assert clean(world) == RemovalCounts(0, 0)
+    assert clean(world) == RemovalCounts.of(0, 0)
     cited = {report["article_id"] for event in document["events"] for report in event["reports"]}
     assert cited == {article for (article,) in world.rows("select article_id from brief_citations")}
     with pytest.raises(Exception, match=r"(?i)foreign key"):
@@ -82,7 +82,7 @@ def test_young_articles_stay(world):
     world.tell(rss(*STORIES))
     world.bench.advance("89 days")
 
-    assert clean(world) == RemovalCounts(0, 0)
+    assert clean(world) == RemovalCounts.of(0, 0)
 
 
 @pytest.mark.proves("RE-04", "IN-17")
@@ -99,7 +99,7 @@ def test_what_was_removed_does_not_come_back_as_new(old):
 def test_a_dry_run_counts_the_same_and_removes_nothing(old):
     counted = old.brief.retention.would_remove()
 
-    assert counted == RemovalCounts(6, 6)
+    assert counted == RemovalCounts.of(6, 6)
     assert len(old.titles()) == 6
     assert clean(old) == counted
 

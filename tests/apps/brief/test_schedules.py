@@ -103,7 +103,7 @@ def once(bench, sandbox):
 
 def opened(world, name="retention_cleanup"):
     """Claim a slot by hand, and return it."""
-    slot = START + timedelta(hours=1)
+    slot = START - timedelta(hours=1)
     return slot, claim_slot(world.app, name, slot)
 
 

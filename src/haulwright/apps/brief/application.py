@@ -13,6 +13,7 @@ from haulwright.apps.brief.compat import (
     DAILY_BRIEF,
     EVENT_CLUSTERING,
     JOBS,
+    MAX_RUNTIME_THRESHOLD,
     RETENTION_CLEANUP,
     RSS_INGESTION,
     ScheduleRun,
@@ -72,14 +73,17 @@ class Brief(Application):
         self.publish_task: Task[[str], Any] = declare(
             "publish", unique="day", lease="10 min", event_fields=("day", "events", "articles")
         )(self.publishing.run)
-        self._ingest = Ingest(self.tables, self.fetch_task)
+        self._ingest = Ingest(self.tables, self.fetch_task, MAX_RUNTIME_THRESHOLD[RSS_INGESTION])
         placing_of_all = PlacingOfAll(self.placing, self.place_task)
         publishing_of_all = PublishingOfAll(self.publishing, self.feeds, self.publish_task)
-        self.ingest_task: Task[[], Any] = declare("ingest", priority=20)(self._ingest.run)
-        self.cluster_task: Task[[], Any] = declare("cluster", priority=10)(placing_of_all.run)
-        self.daily_task: Task[[], Any] = declare("daily", priority=10)(publishing_of_all.run)
+        self.ingest_task: Task[[], Any] = declare(
+            "ingest", priority=20, event_fields=("rows", "feeds", "failed", "waiting", "new", "edited")
+        )(self._ingest.run)
+        counts = ("rows", "tenants")
+        self.cluster_task: Task[[], Any] = declare("cluster", priority=10, event_fields=counts)(placing_of_all.run)
+        self.daily_task: Task[[], Any] = declare("daily", priority=10, event_fields=counts)(publishing_of_all.run)
         self.retain_task: Task[[], Any] = declare(
-            "retain", lease="10 min", event_fields=("brief_articles", "brief_links")
+            "retain", lease="10 min", event_fields=("rows", "brief_articles", "brief_links")
         )(self.retention.run)
 
     def _declare_schedules(self) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from haulwright import State
 from haulwright.application.application import application
+from haulwright.engine.join import JOIN_GATE
 from haulwright.engine.outcome import REASON_LEASE
 from haulwright.errors import InvalidValue, SlotTaken
 
@@ -83,10 +84,18 @@ MAX_RUNTIME_THRESHOLD: Final = {name: max_runtime_threshold(options.expected_run
 
 
 def status(
-    state: State, *, reason: str | None = None, error_class: str | None = None, detected_by: str | None = None
+    state: State,
+    *,
+    reason: str | None = None,
+    error_class: str | None = None,
+    detected_by: str | None = None,
+    waiting_on: str | None = None,
 ) -> str:
-    """The document's word for a run; for one that waits for another attempt, the word for its last one."""
-    if state is State.RUNNING:
+    """The document's word for a run; for one that waits for another attempt, the word for its last one.
+
+    One that waits for the jobs that do its work is running.
+    """
+    if state is State.RUNNING or (state is State.QUEUED and waiting_on == JOIN_GATE):
         return RUNNING
     if state in {State.SUCCEEDED, State.SKIPPED}:
         return SUCCESS
@@ -108,6 +117,8 @@ class ScheduleRun:
     status: str
     worker_instance: str | None
     error_message: str | None
+    rows_processed: int | None
+    """Entries, articles or rows, as the job has it; None before it succeeded."""
 
     @classmethod
     def of(cls, row: Row) -> Self:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Self
 from urllib.parse import urlsplit
@@ -153,9 +153,9 @@ class FeedSubscriptions:
                 return
             after = (rows[-1][0], rows[-1][1])
 
-    def tenants(self) -> list[str]:
-        """Who has feeds."""
-        return [name for (name,) in self._tables.read("feeds.tenants", after="", limit=MOST_TENANTS)]
+    def tenants(self, run: Callable[..., Any] | None = None) -> list[str]:
+        """Who has feeds; `run` is an open transaction's."""
+        return [name for (name,) in (run or self._tables.read)("feeds.tenants", after="", limit=MOST_TENANTS)]
 
     def checked_url(self, url: str) -> str:
         """The address in its one form; refused where it is none, or at a private place that nobody allowed."""

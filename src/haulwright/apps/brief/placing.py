@@ -6,11 +6,12 @@ those before is restored from their stored signatures. So it goes on after a cra
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from haulwright import Context, Retryable, Skip, Tx
 from haulwright.apps.brief.clustering import VERSION, Article, Clustering, signature
+from haulwright.apps.brief.run_results import TenantsResult, join_all, tenants_result
 from haulwright.clock import SECOND, Instant
 
 if TYPE_CHECKING:
@@ -35,13 +36,15 @@ class PlacingOfAll:
         self._placing = placing
         self._place = place
 
-    def run(self, ctx: Context) -> int:
-        """Enqueue the placing for each tenant that has new articles, and return how many those are."""
-        return ctx.commit("tenants", self._enqueue, self._placing.waiting(), key="waiting")
+    def run(self, ctx: Context) -> TenantsResult:
+        """Have the new articles of each tenant placed, wait for it, and return how many those are."""
+        return tenants_result(join_all(ctx, ctx.commit(f"tenants:{ctx.job.id}", self._enqueue)))
 
-    def _enqueue(self, tx: Tx, tenants: list[str]) -> int:
+    def _enqueue(self, tx: Tx) -> list[str]:
+        writing = self._placing.tables.on(tx)
+        tenants = self._placing.waiting(writing.run)
         calls = [self._place.using(tenant=tenant).call(self._placing.version) for tenant in tenants]
-        return len(self._placing.tables.on(tx).enqueue(*calls)) if calls else 0
+        return [job.id for job in writing.enqueue(*calls)] if calls else []
 
 
 class Placing:
@@ -51,10 +54,10 @@ class Placing:
         self.tables = tables
         self.version = version
 
-    def waiting(self) -> list[str]:
-        """The tenants that have articles which this version has not placed."""
+    def waiting(self, run: Callable[..., Any] | None = None) -> list[str]:
+        """The tenants that have articles which this version has not placed; `run` is an open transaction's."""
         page = {"version": self.version, "after": "", "limit": MOST_TENANTS}
-        return [tenant for (tenant,) in self.tables.read("articles.tenants_with_unplaced", **page)]
+        return [tenant for (tenant,) in (run or self.tables.read)("articles.tenants_with_unplaced", **page)]
 
     def run(self, ctx: Context, version: str) -> int | Skip:
         """Place the new articles of a tenant in batches, and return how many that were."""

@@ -12,6 +12,7 @@ from haulwright import Context, Retryable, Skip, Tx
 from haulwright.apps.brief.compat import DAILY_BRIEF
 from haulwright.apps.brief.document import build_brief
 from haulwright.apps.brief.ranking import NewsReport, rank_events
+from haulwright.apps.brief.run_results import TenantsResult, join_all, tenants_result
 from haulwright.clock import Instant
 from haulwright.errors import InvalidValue, NotFound
 from haulwright.events import Event
@@ -56,15 +57,17 @@ class PublishingOfAll:
         self._feeds = feeds
         self._publish = publish
 
-    def run(self, ctx: Context) -> int:
-        """Enqueue the brief of the slot's day for each tenant that has feeds, and return how many those are."""
-        slot = self._publishing.tables.read("runs.slot_of", schedule=DAILY_BRIEF, job_id=ctx.job.id)
-        day = self._publishing.day_of(slot[0][0] if slot else ctx.store.now())
-        return ctx.commit("tenants", self._enqueue, day, self._feeds.tenants(), key=day)
+    def run(self, ctx: Context) -> TenantsResult:
+        """Have the brief of the slot's day published for each tenant that has feeds, and wait for it."""
+        job_ids = ctx.commit(f"tenants:{ctx.job.id}", self._enqueue, ctx.job.id)
+        return tenants_result(join_all(ctx, job_ids), rows_of="articles")
 
-    def _enqueue(self, tx: Tx, day: str, tenants: list[str]) -> int:
-        calls = [self._publish.using(tenant=tenant).call(day) for tenant in tenants]
-        return len(self._publishing.tables.on(tx).enqueue(*calls)) if calls else 0
+    def _enqueue(self, tx: Tx, job_id: str) -> list[str]:
+        writing = self._publishing.tables.on(tx)
+        slot = writing.run("runs.slot_of", schedule=DAILY_BRIEF, job_id=job_id) or writing.run("runs.now")
+        day = self._publishing.day_of(slot[0][0])
+        calls = [self._publish.using(tenant=tenant).call(day) for tenant in self._feeds.tenants(writing.run)]
+        return [job.id for job in writing.enqueue(*calls)] if calls else []
 
 
 class Publishing:

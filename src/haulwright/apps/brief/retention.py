@@ -6,7 +6,7 @@ Nothing else is ever removed here: not feeds, not briefs or what they cite, and 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Final
+from typing import Final, Self
 
 from haulwright import Context, Tx
 from haulwright.application import Tables
@@ -28,9 +28,16 @@ class RemovalCounts:
 
     brief_articles: int = 0
     brief_links: int = 0
+    rows: int = 0
+    """All of them together."""
+
+    @classmethod
+    def of(cls, articles: int, links: int) -> Self:
+        """So many of each."""
+        return cls(articles, links, articles + links)
 
     def __add__(self, more: RemovalCounts) -> RemovalCounts:
-        return RemovalCounts(self.brief_articles + more.brief_articles, self.brief_links + more.brief_links)
+        return self.of(self.brief_articles + more.brief_articles, self.brief_links + more.brief_links)
 
 
 class Retention:
@@ -53,14 +60,14 @@ class Retention:
     def would_remove(self) -> RemovalCounts:
         """What a run would remove now. Nothing is written."""
         ((articles, links),) = self._tables.read("articles.count_purgeable", age_us=self._age_us)
-        return RemovalCounts(articles, links)
+        return RemovalCounts.of(articles, links)
 
     def _batch(self, tx: Tx) -> RemovalCounts:
         writing = self._tables.on(tx)
         article_keys = writing.run("articles.purgeable", age_us=self._age_us, limit=BATCH)
         rows = [{"tenant": tenant, "id": article_id} for tenant, article_id in sorted(article_keys)]
         links = writing.each("articles.purge_links", rows)
-        return RemovalCounts(len(writing.each("articles.purge", rows)), len(links))
+        return RemovalCounts.of(len(writing.each("articles.purge", rows)), len(links))
 
     def _log(self, tx: Tx, job_id: str, removed: RemovalCounts) -> RemovalCounts:
         self._tables.on(tx).record(Event(RETENTION_CLEANED, DEFAULT_TENANT, job_id, data=asdict(removed)))

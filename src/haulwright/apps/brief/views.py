@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 ERROR_CHARS = 60
 FEED_HEADERS = ("feed", "name", "url", "weight", "enabled", "checked", "failures", "error")
 BRIEF_HEADERS = ("day", "events", "articles", "published")
-RUN_HEADERS = ("job", "slot", "status", "started", "finished", "worker", "error")
+RUN_HEADERS = ("job", "slot", "status", "rows", "started", "finished", "worker", "error")
 
 
 def feed_document(feed: FeedSubscription) -> dict[str, Any]:
@@ -80,6 +80,7 @@ def run_document(run: ScheduleRun) -> dict[str, Any]:
         "status": run.status,
         "worker_instance": run.worker_instance,
         "error_message": run.error_message,
+        "rows_processed": run.rows_processed,
     }
 
 
@@ -87,5 +88,5 @@ def run_row(run: ScheduleRun) -> tuple[object, ...]:
     """A run as a line of a table."""
     document = run_document(run)
     error = " ".join((run.error_message or "").split())[:ERROR_CHARS]
-    names = ("job_name", "scheduled_for", "status", "started_at", "finished_at", "worker_instance")
+    names = ("job_name", "scheduled_for", "status", "rows_processed", "started_at", "finished_at", "worker_instance")
     return (*("" if document[name] is None else document[name] for name in names), error)

@@ -85,7 +85,7 @@ class UpcomingSlotsView(TypedDict):
 
 
 class TriggeredView(TypedDict):
-    """The slot that was opened by hand, null for now, and its job."""
+    """The slot that was opened by hand, and its job."""
 
     schedule: str
     scheduled_for: str | None

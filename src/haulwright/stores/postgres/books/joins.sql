@@ -3,14 +3,16 @@
 -- it, the rows of its join, then those of parents that are queued; never one of a parent that runs.
 
 -- name: unfinished
-select id from haulwright_jobs where id = any(:ids::uuid[]) and tenant = :tenant;
+-- Here and below, no tenant is every tenant.
+select id, state from haulwright_jobs where id = any(:ids::uuid[]) and (:tenant::text is null or tenant = :tenant);
 
 -- name: finished
-select id, requeued_to from haulwright_history where id = any(:ids::uuid[]) and tenant = :tenant;
+select id, requeued_to from haulwright_history
+where id = any(:ids::uuid[]) and (:tenant::text is null or tenant = :tenant);
 
 -- name: outcomes
 select id, state, reason, result, error_class, error_code, error_message
-from haulwright_history where id = any(:ids::uuid[]) and tenant = :tenant;
+from haulwright_history where id = any(:ids::uuid[]) and (:tenant::text is null or tenant = :tenant);
 
 -- name: waits_for_me
 -- One of these jobs that waits for the parent itself, if only through others.
@@ -31,7 +33,7 @@ where j.parent_id = :parent::uuid
 -- waited for, and then it is gone. Whose row is there already needs no lock: whoever ends it will find that row.
 with child as materialized (
     select j.id from haulwright_jobs j
-    where j.id = any(:ids::uuid[]) and j.tenant = :tenant
+    where j.id = any(:ids::uuid[]) and (:tenant::text is null or j.tenant = :tenant)
       and not exists (select 1 from haulwright_joins k where k.child_id = j.id and k.parent_id = :parent::uuid)
     order by j.id for update of j
 ), marked as (

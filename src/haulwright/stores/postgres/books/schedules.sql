@@ -57,6 +57,13 @@ values (:schedule, :scheduled_for, :disposition, :job_id::uuid, :merged_into, :r
 on conflict (schedule, scheduled_for) do nothing
 returning scheduled_for;
 
+-- name: mend_slot
+-- A slot that made no job is opened after all: only as what it was when it was looked at, so it happens once.
+update haulwright_slots set disposition = :disposition, job_id = :job_id::uuid, merged_into = null, revision = :revision,
+    actor = :actor, opened_at = haulwright_now(:now::bigint)
+where schedule = :schedule and scheduled_for = :scheduled_for and disposition = :was
+returning scheduled_for;
+
 -- name: turn_duplicate
 -- The job of a slot would have been a duplicate: the slot says so and names the job that stands for it.
 update haulwright_slots set disposition = 'skipped_duplicate', job_id = :job_id::uuid

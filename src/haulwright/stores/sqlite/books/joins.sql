@@ -2,14 +2,17 @@
 -- There is one writer at a time, so nobody needs a lock.
 
 -- name: unfinished
-select id from haulwright_jobs where id in (select value from json_each(:ids)) and tenant = :tenant;
+-- Here and below, no tenant is every tenant.
+select id, state from haulwright_jobs
+where id in (select value from json_each(:ids)) and (:tenant is null or tenant = :tenant);
 
 -- name: finished
-select id, requeued_to from haulwright_history where id in (select value from json_each(:ids)) and tenant = :tenant;
+select id, requeued_to from haulwright_history
+where id in (select value from json_each(:ids)) and (:tenant is null or tenant = :tenant);
 
 -- name: outcomes
 select id, state, reason, result, error_class, error_code, error_message
-from haulwright_history where id in (select value from json_each(:ids)) and tenant = :tenant;
+from haulwright_history where id in (select value from json_each(:ids)) and (:tenant is null or tenant = :tenant);
 
 -- name: waits_for_me
 -- One of these jobs that waits for the parent itself, if only through others.
@@ -28,10 +31,10 @@ where parent_id = :parent and child_id not in (select value from json_each(:ids)
 -- The children that are not finished yet, and the mark that makes their end tell of it.
 insert into haulwright_joins (child_id, parent_id)
 select j.id, :parent from haulwright_jobs j
-where j.id in (select value from json_each(:ids)) and j.tenant = :tenant
+where j.id in (select value from json_each(:ids)) and (:tenant is null or j.tenant = :tenant)
 on conflict (child_id, parent_id) do nothing;
 update haulwright_jobs set joined = 1
-where (id in (select value from json_each(:ids)) and tenant = :tenant or id = :parent) and not joined;
+where (id in (select value from json_each(:ids)) and (:tenant is null or tenant = :tenant) or id = :parent) and not joined;
 
 -- name: bell
 -- SQLite's bell is the file's own log.

@@ -134,28 +134,30 @@ group by tenant, version, cluster_id;
 create view haulwright_v_job_runs as
 select run.id, run.job_name, to_timestamp(run.scheduled_for / 1e6) as scheduled_for,
        to_timestamp(run.started_at / 1e6) as started_at, to_timestamp(run.finished_at / 1e6) as finished_at,
-       case when run.state = 'running' then 'running'
+       case when run.state in ('running', 'waiting') then 'running'
             when run.state in ('succeeded', 'skipped') then 'success'
             when run.error_class = 'LeaseLost' and run.detected_by = 'worker_startup_recovery' then 'failed'
             when run.error_class in ('LeaseLost', 'TimedOut') then 'skipped_timeout'
             else 'failed' end as status,
        substr(coalesce(w.name, run.worker_id::text), 1, 128) as worker_instance,
-       case when run.state in ('running', 'succeeded', 'skipped') then null
+       case when run.state in ('running', 'waiting', 'succeeded', 'skipped') then null
             when run.error_class = 'LeaseLost' and run.detected_by = 'worker_startup_recovery'
             then 'worker_startup_recovery'
-            else coalesce(run.error_message, run.reason) end as error_message
+            else coalesce(run.error_message, run.reason) end as error_message,
+       run.rows_processed
 from (
     select j.id, s.schedule as job_name, s.scheduled_for, j.started_at, j.finished_at, j.state, j.reason, j.error_class,
-           j.error_message, j.worker_id,
+           j.error_message, j.worker_id, (j.result::json ->> 'rows')::bigint as rows_processed,
            (select e.data::json ->> 'detected_by' from haulwright_events e
             where e.job_id = j.id and e.name = 'job.lease_expired' order by e.seq desc limit 1) as detected_by
     from haulwright_slots s
     join (
-        select id, state, null::text as reason, error_class, error_message, started_at, worker_id,
-               case when state = 'queued' then updated_at end as finished_at
-        from haulwright_jobs where state = 'running' or attempts > 0 or losses > 0
+        select id, case when waiting_on = 'join' then 'waiting' else state end as state, null::text as reason, error_class,
+               error_message, started_at, worker_id, null::text as result,
+               case when state = 'queued' and waiting_on is distinct from 'join' then updated_at end as finished_at
+        from haulwright_jobs where state = 'running' or attempts > 0 or losses > 0 or waiting_on = 'join'
         union all
-        select id, state, reason, error_class, error_message, started_at, worker_id, finished_at
+        select id, state, reason, error_class, error_message, started_at, worker_id, result, finished_at
         from haulwright_history
     ) j on j.id = s.job_id
     where s.schedule in ('rss_ingestion', 'event_clustering', 'retention_cleanup', 'daily_brief')
