@@ -59,7 +59,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     JOB_DEAD_LETTERED: ("job_id", "reason", "retry_count", "error_message", "error_code"),
     JOB_SNOOZED: ("job_id", "delay_seconds", "gate"),
     JOB_RELEASED: ("job_id",),
-    JOB_LEASE_EXPIRED: ("job_id", "held_by", "losses", "detected_by"),
+    JOB_LEASE_EXPIRED: ("job_id", "held_by", "held_by_name", "losses", "detected_by"),
     JOB_CANCEL_REQUESTED: ("job_id", "reason"),
     JOB_CANCELLED: ("job_id", "reason"),
     JOB_SKIPPED: ("job_id", "reason"),

@@ -99,6 +99,24 @@ def test_people_read_tables(price, source, intake, work):
     assert "Ardish crown" in price("list").out
 
 
+def test_the_prices_that_made_the_worth_come_first_and_what_is_left_out_is_said_in_words(price, source, intake, work):
+    del source
+    price("collect", intake, *TENANT)
+    work()
+
+    document = price("show", intake, *TENANT, "--json").json
+    text = price("show", intake, *TENANT, "--limit", "1000").out
+
+    counted, others = len(document["valuation"]["points"]), document["valuation"]["left_out"]["other_basis"]
+    kinds = [line.split()[2] for line in text.splitlines() if line.startswith("price-coinhall@acme  20")]
+    assert counted
+    assert others
+    assert kinds[:counted] == ["sold"] * counted
+    assert f"{others} other kinds of price" in text
+    assert "other_basis" not in text
+    assert "Ardish crown, 1887" in price("export", intake, *TENANT, "--format", "svg").out
+
+
 def test_points_and_chart_are_exported(price, source, intake, work, tmp_path):
     del source
     price("collect", intake, *TENANT)

@@ -30,6 +30,7 @@ from tests.stores.scenes import (
 
 VERBS = {
     "renew": lambda store, lease: lease.id not in store.leases.renew([lease]).lost,
+    "set_lengths": lambda store, lease: bool(store.leases.set_lengths([lease])),
     "progress": lambda store, lease: store.leases.progress(lease, "{}"),
     "hold": lambda store, lease: store.database.transact(lambda c: store.leases.hold(c, lease)),
     "settle": lambda store, lease: settle(store, lease, Done()),

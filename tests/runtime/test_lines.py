@@ -143,6 +143,7 @@ def test_a_lease_that_is_taken_back_is_told(bench, lines):
 
     (line,) = [line for line in lines(TextFormatter) if "lease taken back" in line]
     assert f"job={handle.id}" in line
+    assert "held_by=bench holder=" in line
     assert "now=queued why=sweep" in line
 
 

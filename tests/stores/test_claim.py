@@ -6,6 +6,7 @@ import pytest
 
 from haulwright.clock import SECOND
 from haulwright.engine.transitions import State
+from haulwright.errors import DatabaseUnavailable
 from haulwright.stores.claim_cursor import ClaimCursor
 from tests.stores.scenes import HOUR, START, claim, claim_one, fail, ids, new_job, race, settle
 
@@ -46,6 +47,32 @@ def test_a_lease_is_as_long_as_its_job_asked_for(store, worker, make_job):
     claim_one(store, worker)
 
     assert store.listing.get(job.id).lease_expires_at == START + 300 * SECOND
+
+
+def test_a_lease_is_as_long_as_the_worker_says_that_claims_it(store, worker, make_job):
+    asked = [make_job(lease_us=300 * SECOND), make_job(task="other", lease_us=300 * SECOND)]
+
+    leases = store.leases.claim(worker, ["default"], 2, lengths={"work": 77 * SECOND})
+
+    assert {lease.id: lease.lease_us for lease in leases} == {asked[0].id: 77 * SECOND, asked[1].id: 300 * SECOND}
+    ends = [store.listing.get(job.id).lease_expires_at for job in asked]
+    assert ends == [START + 77 * SECOND, START + 300 * SECOND]
+    store.leases.renew(leases)
+    assert [store.listing.get(job.id).lease_expires_at for job in asked] == ends
+
+
+def test_a_worker_that_cannot_say_how_long_its_lease_is_renews_for_the_shorter_one(
+    store, worker, make_job, monkeypatch
+):
+    job = make_job(lease_us=300 * SECOND)
+
+    def fail(_leases):
+        raise DatabaseUnavailable("the connection broke")
+
+    monkeypatch.setattr(store.leases, "set_lengths", fail)
+    (lease,) = store.leases.claim(worker, ["default"], lengths={"work": 600 * SECOND})
+
+    assert (lease.id, lease.lease_us) == (job.id, 300 * SECOND)
 
 
 def test_a_lease_carries_what_is_needed_to_run_its_job(store, worker):

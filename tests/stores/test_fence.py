@@ -87,6 +87,13 @@ def test_a_stale_worker_cannot_report_progress(store, stale):
     assert store.listing.get(stale.id).progress is None
 
 
+def test_a_stale_worker_cannot_say_how_long_the_lease_is(store, stale):
+    before = store.listing.get(stale.id)
+
+    assert store.leases.set_lengths([stale._replace(lease_us=SECOND)]) == frozenset()
+    assert store.listing.get(stale.id) == before
+
+
 @pytest.mark.parametrize(
     "write",
     [

@@ -90,7 +90,8 @@ def test_the_timeline_of_a_lost_attempt_is_complete(store, clock, worker, make_j
     assert (started.name, started.at, started.worker) == (events.JOB_STARTED, START, worker)
     assert started.data["connector_id"] == "c1"
     assert expired.name == events.JOB_LEASE_EXPIRED
-    assert expired.data == {"job_id": a_job.id, "held_by": worker, "losses": 1, "detected_by": "sweep"}
+    who = {"held_by": worker, "held_by_name": worker}  # nobody gave it a name
+    assert expired.data == {"job_id": a_job.id, **who, "losses": 1, "detected_by": "sweep"}
     assert (retry.name, retry.data["delay_seconds"]) == (events.JOB_RETRY, 0)
 
 

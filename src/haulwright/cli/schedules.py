@@ -73,9 +73,7 @@ def next_(site: Site, name: str | None, count: int) -> None:
 
 @command.command("trigger")
 @click.argument("name")
-@click.option(
-    "--scheduled-for", type=INSTANT, required=True, metavar="TIME", help="The slot to claim, with its zone."
-)
+@click.option("--scheduled-for", type=INSTANT, required=True, metavar="TIME", help="The slot to claim, with its zone.")
 @click.pass_obj
 def trigger(site: Site, name: str, scheduled_for: int) -> None:
     """Open one slot by hand, by the same rules as the clock does, also one that was missed or skipped.

@@ -97,6 +97,11 @@ class Haulwright:
         """The packages of applications whose tables this app needs."""
         return tuple(self._tables)
 
+    @property
+    def lease_lengths(self) -> dict[str, int]:
+        """How long a lease of each task is as this process has it, in microseconds."""
+        return {name: task.options.lease_us for name, task in self.tasks.items()}
+
     def add_tables(self, package: str) -> None:
         """Need the tables of an application: they are there when the database is opened, or said to be missing."""
         if package not in self._tables:

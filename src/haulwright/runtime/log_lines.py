@@ -146,7 +146,8 @@ class LogLines(Observer):
 
     def reaped(self, event: LeaseReaped, /) -> None:
         """One line."""
-        facts = {"job": event.job_id, "held_by": event.held_by, "now": event.state, "why": event.reason}
+        who = {"held_by": event.held_by_name, "holder": event.held_by}
+        facts = {"job": event.job_id, **who, "now": event.state, "why": event.reason}
         _line(log, logging.WARNING, "lease taken back", worker=event.worker, **facts)
 
     def expired(self, event: JobExpired, /) -> None:

@@ -149,6 +149,8 @@ class LeaseReaped:
     fence: int
     held_by: str
     """The id of the worker that had it."""
+    held_by_name: str
+    """What that worker is called."""
     state: State
     """Where the job is now."""
     reason: Literal["sweep", "worker_startup_recovery"]

@@ -186,7 +186,7 @@ class Observers:
         for row in reaped:
             event = LeaseReaped(
                 worker=self.worker, job_id=row.id, tenant=row.tenant, fence=row.fence, held_by=row.worker_id,
-                state=row.state, reason=reason,
+                held_by_name=row.worker_name, state=row.state, reason=reason,
             )  # fmt: skip
             self._call("reaped", event)
 

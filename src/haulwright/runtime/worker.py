@@ -203,9 +203,9 @@ class Worker:
 
     def _claim(self, room: int) -> int:
         self._was_notified = False
-        most_bytes = CLAIM_BYTES - self._held_bytes
+        room_bytes, lengths = CLAIM_BYTES - self._held_bytes, self._app.lease_lengths
         leases = self._store.leases.claim(
-            self._identity.id, self.options.queues, room, self._cursor, most_bytes=most_bytes
+            self._identity.id, self.options.queues, room, self._cursor, most_bytes=room_bytes, lengths=lengths
         )
         tasks, worker = self._app.tasks, self._identity.name
         claimed = [Run.of(lease, tasks[lease.task], self._store, worker) for lease in leases if lease.task in tasks]

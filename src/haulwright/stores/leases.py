@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from haulwright.clock import Instant
 from haulwright.engine.job import HeldLease, Lease
 from haulwright.engine.lease import Share, fill_up, gate_wait_us, shares_of
 from haulwright.engine.settlement import PutBack, Settlement, events_of
+from haulwright.errors import DatabaseUnavailable
 from haulwright.stores.books import Entry, book
 from haulwright.stores.claim_cursor import ClaimCursor, Pair, ScannedPair
 from haulwright.stores.connection import Columns, Connection, Database, Params, Row
@@ -39,6 +41,7 @@ CLAIM_BYTES = 32 << 20
 """How many bytes of large arguments one claim takes at most, but for the last of them."""
 ROUNDS = 10
 """How often a claim looks again in one queue that has more tenants, or where jobs that wait for a permit took room."""
+NO_LENGTHS: Mapping[str, int] = MappingProxyType({})
 Scan = Callable[[tuple[str, str], int], list[ScannedPair]]
 """Finds the pairs after one tenant and before another, until so many tenants have something due."""
 Take = Callable[[list[Share], int], list[Lease]]
@@ -78,7 +81,7 @@ class Leases(ABC):
         self._payloads = Payloads(database)
         self._book = book("haulwright.stores", database.dialect, "jobs")
 
-    def claim(
+    def claim(  # noqa: PLR0913 - who takes how much from where, each with a name
         self,
         worker_id: str,
         queues: Sequence[str],
@@ -86,10 +89,12 @@ class Leases(ABC):
         cursor: ClaimCursor | None = None,
         *,
         most_bytes: int = CLAIM_BYTES,
+        lengths: Mapping[str, int] = NO_LENGTHS,
     ) -> list[Lease]:
         """Take up to a batch of due jobs from the queues, in their order; tenants in turn, each under a new fence.
 
-        A batch ends where the large arguments of its jobs reach `most_bytes`.
+        A batch ends where the large arguments of its jobs reach `most_bytes`. `lengths` are those of the leases of
+        tasks, in microseconds, where this worker goes by another than who enqueued the job.
         """
         cursor = cursor or ClaimCursor()
         cursor.next_due = None
@@ -98,7 +103,7 @@ class Leases(ABC):
         for queue in queues:
             if len(taken) < batch and not cursor.is_cut:
                 taken += self._claim_queue(worker_id, queue, batch - len(taken), cursor)
-        return self._payloads.filled(taken)
+        return self._payloads.filled(self._with_lengths(taken, lengths))
 
     def due_pairs(self, queue: str) -> list[tuple[str, int]]:
         """The (tenant, priority) pairs of a queue that have a due job: what a claim would look at. Writes nothing."""
@@ -119,6 +124,24 @@ class Leases(ABC):
     def renew_on(self, connection: Connection, lease: Lease) -> None:
         """Prolong one lease in a transaction that holds it."""
         connection.run_batch(self._book["renew"], fenced([lease.key]), {"now": self._db.clock.now()})
+
+    def set_lengths(self, leases: Sequence[Lease]) -> frozenset[str]:
+        """Have leases last as long as they say, from their claim on; the ids of those that are held come back."""
+        columns = {**fenced(leases), "lease_us": [lease.lease_us for lease in leases]}
+        return frozenset(job_id for (job_id,) in self._db.run_single(self._book["set_lease_length"], {}, columns))
+
+    def _with_lengths(self, leases: list[Lease], lengths: Mapping[str, int]) -> list[Lease]:
+        """The leases as this worker wants them: mostly as they are."""
+        fitted = [_as_long(lease, lengths.get(lease.task, lease.lease_us)) for lease in leases]
+        changed = [new for new, old in zip(fitted, leases, strict=True) if new is not old]
+        if not changed:
+            return leases
+        try:
+            self.set_lengths(changed)
+        except DatabaseUnavailable:
+            # Nobody knows which of the two is in force: who renews for the shorter one is in time for both.
+            return [_as_long(old, min(old.lease_us, new.lease_us)) for new, old in zip(fitted, leases, strict=True)]
+        return fitted
 
     def hold(self, connection: Connection, lease: HeldLease) -> bool:
         """Lock the job under its fence for the rest of a transaction; False means the lease is gone."""
@@ -285,6 +308,10 @@ def remember(
 def _serves_some(scanned: Sequence[ScannedPair], batch: int) -> bool:
     """Whether a scan ended at as many tenants as one claim serves, although the batch has room for more."""
     return batch > TENANTS_AT_ONCE <= len({pair.tenant for pair in scanned if pair.is_due})
+
+
+def _as_long(lease: Lease, lease_us: int) -> Lease:
+    return lease if lease.lease_us == lease_us else lease._replace(lease_us=lease_us)
 
 
 def _wait_for_permit(lease: Lease) -> PutBack:

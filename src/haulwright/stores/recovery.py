@@ -39,6 +39,8 @@ class Reaped:
     fence: int
     tenant: str
     worker_id: str
+    worker_name: str
+    """What it is called; its id where nobody knows that any more."""
     state: State
 
     @property
@@ -80,6 +82,16 @@ class OverdueJob(NamedTuple):
         data = {"job_id": self.id, "reason": REASON_DEADLINE, "retry_count": max(self.attempts - 1, 0)}
         words = {"error_code": failure.code, "error_message": failure.message}
         return Event(events.JOB_DEAD_LETTERED, self.tenant, self.id, fence=self.fence, data={**data, **words})
+
+
+class Holder(NamedTuple):
+    """A worker that lost a lease."""
+
+    held: int
+    """How many leases it holds, this one among them."""
+    lost_at: Instant | None
+    """When one was last taken back from it."""
+    name: str
 
 
 class EndingLease(NamedTuple):
@@ -184,27 +196,27 @@ class Recovery:
     def _take_back(self, find: Callable[[Connection], list[Row]], detected_by: str) -> list[Reaped]:
         def work(connection: Connection) -> list[Reaped]:
             stale = [StaleLease(*row) for row in find(connection)]
-            shared = self._with_neighbours(connection, stale)
-            taken = [self._lose(connection, lease, detected_by, shared=lease.id in shared) for lease in stale]
+            holders = self._holders(connection, stale)
+            taken = [self._lose(connection, lease, detected_by, holders[lease.worker_id]) for lease in stale]
             self._remember(connection, stale)
             return taken
 
         return self._db.transact(work)
 
-    def _with_neighbours(self, connection: Connection, stale: Sequence[StaleLease]) -> set[str]:
-        """The jobs that were lost together with others of their worker, whoever takes those back, and whenever."""
+    def _holders(self, connection: Connection, stale: Sequence[StaleLease]) -> dict[str, Holder]:
+        """Who held the leases, and what else they held when these were lost, whoever takes that back, and whenever."""
         if not stale:
-            return set()
+            return {}
         rows = connection.run(self._book["held_by"], {"workers": _workers_of(stale)})
-        workers = {worker_id: (held, lost_at) for worker_id, held, lost_at in rows}
-        return {lease.id for lease in stale if lease.had_neighbours(*workers[lease.worker_id])}
+        return {worker_id: Holder(held, lost_at, name or worker_id) for worker_id, held, lost_at, name in rows}
 
     def _remember(self, connection: Connection, stale: Sequence[StaleLease]) -> None:
         """Leave the time of the loss with the workers: leases of theirs that are taken back later were not alone."""
         if stale:
             connection.run(self._workers["lost"], {"workers": _workers_of(stale), "now": self._db.clock.now()})
 
-    def _lose(self, connection: Connection, lease: StaleLease, detected_by: str, *, shared: bool) -> Reaped:
+    def _lose(self, connection: Connection, lease: StaleLease, detected_by: str, holder: Holder) -> Reaped:
+        shared = had_neighbours(holder.held, lease.heartbeat_at, holder.lost_at)
         step = resolve_loss(lease, lease.cancel_reason, shared=shared)
         loss = Settlement(lease, step)
         if isinstance(step, Finish):
@@ -214,9 +226,9 @@ class Recovery:
         self._permits.free(connection, [lease])
         self._gates.give_back(connection, [lease.key])
         started, *ends = events_of(loss, lease.worker_id)
-        self._events.record(connection, [started, lease.event(detected_by), *ends])
+        self._events.record(connection, [started, lease.event(detected_by, holder.name), *ends])
         state = step.state if isinstance(step, Finish) else State.QUEUED
-        return Reaped(lease.id, lease.fence, lease.tenant, lease.worker_id, state)
+        return Reaped(lease.id, lease.fence, lease.tenant, lease.worker_id, holder.name, state)
 
 
 def _workers_of(stale: Sequence[StaleLease]) -> list[str]:
@@ -247,13 +259,10 @@ class StaleLease:
         """Its id, fence and holder."""
         return LeaseKey(self.id, self.fence, self.worker_id)
 
-    def had_neighbours(self, held: int, lost_at: Instant | None) -> bool:
-        """Whether its worker, which holds so many and lost one then, held others when it fell silent."""
-        return had_neighbours(held, self.heartbeat_at, lost_at)
-
-    def event(self, detected_by: str) -> Event:
+    def event(self, detected_by: str, holder: str) -> Event:
         """That the lease was lost, by whom, and how it was found."""
-        data = {"job_id": self.id, "held_by": self.worker_id, "losses": self.losses + 1, "detected_by": detected_by}
+        who = {"held_by": self.worker_id, "held_by_name": holder}
+        data = {"job_id": self.id, **who, "losses": self.losses + 1, "detected_by": detected_by}
         return Event(
             events.JOB_LEASE_EXPIRED, self.tenant, self.id, self.attempts, self.fence, self.worker_id, data=data
         )

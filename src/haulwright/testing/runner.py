@@ -51,7 +51,8 @@ class Runner:
         if not self._registered:
             self._store.workers.register(self._identity, list(queues), list(tasks))
             self._registered = True
-        leases = self._store.leases.claim(self._identity.id, queues, 1, self._turn)
+        lengths = {name: task.options.lease_us for name in tasks if (task := self._find(name))}
+        leases = self._store.leases.claim(self._identity.id, queues, 1, self._turn, lengths=lengths)
         if not leases:
             return None
         run, context = self._prepare(leases[0])

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from haulwright.apps.prices.chart import chart
+from haulwright.apps.prices.chart import WIDTH, chart
 from haulwright.apps.prices.export import points_csv
 from haulwright.apps.prices.points import Point
 from haulwright.apps.prices.valuation import valuate
@@ -49,6 +49,15 @@ def test_a_chart_has_a_title_axes_a_legend_and_every_point(points):
     assert "10,000.00 GBP" in said
     assert {"sold", "asked", "bid", "too far out"} <= set(said)
     assert len([one for one in picture.iter(f"{SVG}g") if one.find(f"{SVG}title") is not None]) == len(points)
+
+
+def test_no_date_of_a_chart_is_cut(points):
+    picture = drawn("Ardish crown", points)
+
+    dates = [node for node in picture.iter(f"{SVG}text") if (node.text or "").startswith("2026-")]
+    half = 10 * 8 / 2  # ten characters, none wider than eight units
+    assert len(dates) == 5
+    assert all(half <= float(node.get("x")) <= WIDTH - half for node in dates)
 
 
 def test_a_chart_needs_nothing_from_elsewhere_and_fits_light_and_dark(points):

@@ -62,6 +62,24 @@ def test_a_job_is_claimed_once_and_succeeds(world, words, job_id):
     assert not words.mark_succeeded(job_id)
 
 
+@pytest.mark.proves("CLM-03")
+def test_a_claimed_job_says_all_that_a_worker_by_hand_needs_to_do_it(world, words):
+    world.source()
+    intake = world.intake(year="1887")
+    (made,) = world.prices.collect(WHO, intake.intake_id, query_params={"year": "1888"})
+
+    job = words.claim_next_pending_job()
+
+    assert (job["id"], job["tenant"], job["status"], job["attempts"]) == (made.id, TENANT, "running", 1)
+    assert (job["intake_id"], job["source_id"]) == (intake.intake_id, "price-coinhall@acme")
+    assert job["query_params"] == {"year": "1888"}
+    assert job["locked_at"] == job["heartbeat_at"]
+    assert job["locked_at"].startswith("2026-09-01 12:00:00")
+    assert job["next_retry_at"] is None
+    words.mark_retryable(made.id, "timed out")
+    assert world.prices.get_job(WHO, made.id)["next_retry_at"].startswith("2026-09-01 12:01:00")
+
+
 def test_a_job_of_another_kind_is_left_to_others(world, words, job_id):
     @world.app.task(name="other", queue="prices", priority=10)
     def other() -> None: ...
@@ -103,6 +121,8 @@ def test_the_job_of_a_dead_worker_is_pending_again_and_another_one_finishes_it(w
     world.bench.advance("2 s")
 
     assert other.reclaim_stuck_jobs() == 1
+    (lost,) = world.bench.store.events.latest(name="job.lease_expired")
+    assert lost.data["held_by_name"] == "worker-1"
     assert row(world, "status, attempts") == ("pending", 1)
     assert other.claim_next_pending_job()["id"] == job_id
     assert not words.heartbeat(job_id)
@@ -119,6 +139,19 @@ def test_lock_time_out_and_worker_name_come_from_the_environment(world, monkeypa
     with closing(Haulwright("sqlite:///never-opened.db")) as app:
         assert Prices(app).collect_task.options.lease_us == 77_000_000
     assert ScrapeWorker(world.prices).worker_id == "worker-of-the-environment"
+
+
+@pytest.mark.proves("CF-02", "HB-03")
+def test_the_lock_time_out_is_that_of_the_worker_whoever_enqueued_the_job(world, job_id, database_url, monkeypatch):
+    monkeypatch.setenv("JOB_LOCK_TIMEOUT_SECONDS", "77")
+    with closing(Haulwright(database_url, clock=world.bench.clock)) as app:
+        words = ScrapeWorker(Prices(app), "worker-1")
+        assert words.claim_next_pending_job()["id"] == job_id
+        world.bench.advance("76 s")
+        assert words.reclaim_stuck_jobs() == 0
+        assert words.heartbeat(job_id)
+        world.bench.advance("78 s")
+        assert words.reclaim_stuck_jobs() == 1
 
 
 @pytest.mark.proves("CF-02")

@@ -8,6 +8,18 @@ from haulwright.apps.prices import NewIntake
 from haulwright.errors import Conflict, InvalidValue, NotFound
 
 
+@pytest.mark.parametrize(
+    ("words", "heading"),
+    [
+        ({"title": "Ardish crown", "year": "1887", "mintmark": "S"}, "Ardish crown, 1887, S"),
+        ({"title": "Ardish crown 1887", "year": "1887"}, "Ardish crown 1887"),
+        ({"title": None, "year": "1887", "denomination": "crown"}, "1887, crown"),
+    ],
+)
+def test_the_heading_of_an_intake_says_what_its_title_leaves_out(world, words, heading):
+    assert world.intake(**words).heading == heading
+
+
 def test_an_intake_is_described_by_whatever_tells_it_from_others(prices):
     new = NewIntake("crown-1", year="1887", mintmark="", denomination="crown", attributes={"metal": " silver  coin "})
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import closing
+from datetime import UTC, datetime
 
 import pytest
 
 from haulwright.apps.syncs.compat import JobDispatcher, retry_count, run_worker_cycle, status
 from haulwright.apps.syncs.errors import ActiveJobExists
+from haulwright.clock import SECOND
 from haulwright.engine.transitions import State
 from haulwright.errors import Forbidden, Refused
 from tests.apps.syncs.scenes import opened, support
@@ -75,6 +77,21 @@ def test_a_dispatcher_dispatches_and_lists_as_the_document_says(world, app):
     assert dispatcher.get_queued_jobs() == [job]
     with pytest.raises(ActiveJobExists):
         dispatcher.dispatch("shop")
+
+
+def test_a_job_says_when_it_is_tried_again(world, app):
+    world.connect()
+    world.sandbox.faults.add("status", path="/airbyte/v1/jobs", method="POST", code=500)
+    dispatcher = JobDispatcher(app, "acme")
+    job = dispatcher.dispatch("shop")
+    assert job.next_retry_at is None
+    world.bench.drain()
+
+    waiting = dispatcher.get_job(job.job_id)
+
+    assert (waiting.status, waiting.error_code) == ("failed", "server_error")
+    run_at = datetime.fromtimestamp(world.job(job.job_id).run_at // SECOND, UTC)
+    assert waiting.next_retry_at == run_at
 
 
 def test_a_dispatch_on_the_callers_connection_commits_or_not_with_the_callers_rows(world, app, database_url):

@@ -114,22 +114,20 @@ def test_an_error_of_the_network_is_told_from_a_timeout(error, code):
 
 
 @pytest.mark.parametrize(
-    ("status", "gate", "code"),
-    [
-        (429, "", "rate_limit"),
-        (None, "source:airbyte@shared:rate", "rate_limit"),
-        (None, "source:airbyte@shared:parked", "rate_limit"),
-        (None, "source:airbyte@shared:credential", "auth_error"),
-        (None, "source:airbyte@shared:breaker", "server_error"),
-    ],
+    ("status", "body", "code"),
+    [(429, b"", "rate_limit"), (409, b'{"type": "x#try-again-later"}', "conflict"), (403, b"", "rate_limit")],
 )
-def test_a_wait_has_the_code_of_what_is_waited_for(status, gate, code):
-    busy = refusal("POST jobs", status, b"", after=17) if status else Throttled("closed", after=17, gate=gate)
-
-    waiting = in_our_words(busy)
+def test_what_airbyte_asks_us_to_wait_for_has_its_code_and_its_time(status, body, code):
+    waiting = in_our_words(refusal("POST jobs", status, body, after=17))
 
     assert isinstance(waiting, Throttled)
-    assert (waiting.code, waiting.after, waiting.gate) == (code, 17, gate or "airbyte: rate_limit")
+    assert (waiting.code, waiting.after, waiting.gate) == (code, 17, "")
+
+
+def test_a_wait_at_a_gate_of_ours_stays_what_it_is():
+    closed = Throttled("closed", after=17, gate="source:airbyte@shared:rate")
+
+    assert in_our_words(closed) is closed
 
 
 def test_what_is_no_failure_of_airbyte_stays_what_it_is():

@@ -11,7 +11,6 @@ from haulwright.apps.prices.collect import Collect
 from haulwright.apps.prices.intakes import Intake, Intakes, NewIntake
 from haulwright.apps.prices.jobs import ScrapeJobs
 from haulwright.apps.prices.points import Point, Points
-from haulwright.apps.prices.retry import COLLECT_RETRY
 from haulwright.apps.prices.settings import PriceSettings
 from haulwright.apps.prices.sources import PriceSource, PriceSources
 from haulwright.apps.prices.valuation import Valuation
@@ -50,7 +49,7 @@ class Prices(Application):
             queue=QUEUE,
             source=lambda args: str(args["source_id"]),
             unique=("intake_id", "source_id"),
-            retry=COLLECT_RETRY,
+            retry=settings.retry,
             lease=settings.lease_seconds,
             timeout="10 min",
             event_fields=FACTS,

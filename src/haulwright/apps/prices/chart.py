@@ -15,7 +15,8 @@ from haulwright.apps.prices.valuation import Valuation
 WIDTH: Final = 900
 HEIGHT: Final = 480
 LEFT: Final = 130
-RIGHT: Final = 30
+RIGHT: Final = 60
+"""Room for half of the last date."""
 TOP: Final = 84
 BOTTOM: Final = 60
 MOST_DRAWN: Final = 2_000

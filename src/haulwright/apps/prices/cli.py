@@ -12,7 +12,9 @@ from haulwright.apps.prices import SPEC
 from haulwright.apps.prices.views import (
     JOB_HEADERS,
     POINT_HEADERS,
+    by_weight,
     job_row,
+    left_out_text,
     point_row,
     source_document,
     source_row,
@@ -156,21 +158,21 @@ def list_(site: Site, *, tenant: str | None, limit: int) -> None:
 @for_tenant
 @click.pass_obj
 def show(site: Site, name: str, *, limit: int, tenant: str) -> None:
-    """Show what an intake is worth and why, its newest price points, and its jobs; or one job."""
+    """Show what an intake is worth and why, the price points that count first, and its jobs; or one job."""
     prices, principal = site.application("prices"), site.principal().for_tenant(tenant)
     intake = prices.find_intake(principal, name)
     if intake is None:
         _show_job(site, prices, principal, name)
         return
     document = _everything(prices, principal, intake)
-    points = prices.list_points(principal, name)[:limit]
+    points = by_weight(prices.list_points(principal, name), prices.find_valuation(principal, name))[:limit]
     fields: list[tuple[str, object]] = [
         ("intake", intake.intake_id),
         ("what", intake.words),
         *intake.described.items(),
         *_valuation_fields(document["valuation"]),
     ]
-    rows = [point_row(point) for point in points]
+    rows = [point_row(point, counts) for point, counts in points]
     bad = [(item["source_id"], item["page"], item["place"], item["reason"]) for item in document["quarantine"]]
     parts: list[Table | Fields | str] = [Fields(fields), "", Table(POINT_HEADERS, rows, "No price points yet."), ""]
     parts.append(Table(JOB_HEADERS, [job_row(job) for job in document["jobs"]], "Nothing was collected yet."))
@@ -210,7 +212,7 @@ def _exported(prices: Prices, principal: Principal, intake: Intake, form: str) -
     if form == "svg":
         valued = prices.find_valuation(principal, intake.intake_id)
         valuation = valued.valuation if valued else prices.value_anew(principal, intake.intake_id)
-        return chart(intake.words, points, valuation)
+        return chart(intake.heading, points, valuation)
     document = _everything(prices, principal, intake) | {"points": [point_document(point) for point in points]}
     return visible_json(document, indent=2) + "\n"
 
@@ -243,7 +245,7 @@ def _valuation_fields(valuation: dict[str, Any] | None) -> list[tuple[str, objec
         ("by", f"{len(valuation['points'])} prices {valuation['basis']}" if valuation["basis"] else ""),
         ("confidence", f"{valuation['confidence']} of 100"),
         ("too far out", len(valuation["outliers"]) or None),
-        ("left out", {why: count for why, count in valuation["left_out"].items() if count} or None),
+        ("left out", left_out_text(valuation["left_out"])),
         ("version", valuation["version"]),
     ]
 

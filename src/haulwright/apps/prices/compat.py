@@ -21,9 +21,10 @@ from haulwright import Bury, Done, State
 from haulwright.application.job_status import JOB_STATUS
 from haulwright.apps.prices.application import QUEUE, Prices
 from haulwright.apps.prices.keys import normalized_title
-from haulwright.apps.prices.retry import COLLECT_RETRY
+from haulwright.apps.prices.settings import PriceSettings
 from haulwright.clock import SECOND
 from haulwright.engine.job import Lease
+from haulwright.engine.lease import LONGEST_INTERVAL_SECONDS
 from haulwright.engine.outcome import Failure, Outcome, RetryLater
 from haulwright.engine.payload import clip
 from haulwright.engine.settlement import LEASE_EXPIRED, PutBack, Settlement, resolve
@@ -33,6 +34,12 @@ from haulwright.settings import Settings
 
 Status = Literal["pending", "running", "retryable", "succeeded", "failed"]
 STATUSES: Final[tuple[Status, ...]] = ("pending", "running", "retryable", "succeeded", "failed")
+JOB_LOCK_TIMEOUT_SECONDS: Final = PriceSettings().lease_seconds
+BASE_DELAY_MINUTES: Final = PriceSettings().base_delay_minutes
+MAX_DELAY_MINUTES: Final = PriceSettings().max_delay_minutes
+"""These three as the document has them; what is in force is what the settings say."""
+HEARTBEAT_SECONDS: Final = LONGEST_INTERVAL_SECONDS
+"""How often a worker of the engine says that it lives: at least as often as the document asks for."""
 PROCESS_DIED: Final = "process_died"
 RECLAIMED: Final = (LEASE_EXPIRED, PROCESS_DIED)
 """The error codes of a job that was taken back from a worker which did not finish it."""
@@ -86,6 +93,7 @@ class ScrapeWorker:
         self._store = prices.app.store
         self._jobs = prices.jobs
         self._task = prices.collect_task.name
+        self._options = prices.collect_task.options
         name = worker_id or Settings.load()["worker_name"]
         self._identity = this_process(None if name is None else str(name))
         self._store.workers.register(self._identity, [QUEUE], [self._task])
@@ -98,9 +106,14 @@ class ScrapeWorker:
         return self._identity.name
 
     def claim_next_pending_job(self) -> dict[str, Any] | None:
-        """Claim the next collection that is due, of any tenant, for this worker alone; None where there is none."""
+        """Claim the next collection that is due, of any tenant, for this worker alone; None where there is none.
+
+        What comes back is the row of `scrape_jobs`: whom to ask (`source_id`) about what (`intake_id`, `query_params`).
+        It is held for JOB_LOCK_TIMEOUT_SECONDS of this process after each heartbeat.
+        """
+        lengths = {self._task: self._options.lease_us}
         for _ in range(MOST_STRANGERS):
-            leases = self._store.leases.claim(self._identity.id, [QUEUE], 1)
+            leases = self._store.leases.claim(self._identity.id, [QUEUE], 1, lengths=lengths)
             if not leases:
                 break
             (lease,) = leases
@@ -120,7 +133,7 @@ class ScrapeWorker:
         return self._mark(job_id, Done())
 
     def mark_retryable(self, job_id: str, error_message: str) -> bool:
-        """A passing error: it is tried again after one minute, doubling, and has failed after the fifth."""
+        """A passing error: it is tried again after the base delay, doubling, and has failed after the last try."""
         return self._mark(job_id, RetryLater(_failure(error_message)))
 
     def mark_failed(self, job_id: str, error_message: str) -> bool:
@@ -135,7 +148,7 @@ class ScrapeWorker:
         lease = self._held.pop(job_id, None)
         if lease is None:
             return False
-        step = resolve(outcome, lease, COLLECT_RETRY, random.random)
+        step = resolve(outcome, lease, self._options.retry, random.random)
         return job_id in self._store.settlements.settle([Settlement(lease, step)], self._identity.id)
 
 

@@ -75,6 +75,13 @@ class Intake:
         """What one would type to look for it: its title, else what describes it."""
         return self.title or " ".join(self.described.values())
 
+    @property
+    def heading(self) -> str:
+        """What it is called over a page: its title, with what the title does not say of it."""
+        known = set((self.title or "").lower().split())
+        others = [value for value in self.described.values() if not set(value.lower().split()) <= known]
+        return ", ".join([self.title, *others] if self.title else others)
+
 
 class Intakes:
     """The intakes of all tenants. Every read of one names its tenant."""

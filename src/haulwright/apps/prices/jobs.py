@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from haulwright.application import Tables
 
 COLUMNS: Final = (
-    "id", "intake_id", "source_id", "status", "attempts", "retry_count", "locked_by", "error_message", "error_code",
-    "created_at", "completed_at", "result",
+    "id", "tenant", "intake_id", "source_id", "query_params", "status", "attempts", "retry_count", "locked_by",
+    "locked_at", "heartbeat_at", "next_retry_at", "error_message", "error_code", "created_at", "completed_at", "result",
 )  # fmt: skip
+MOMENTS: Final = ("locked_at", "heartbeat_at", "next_retry_at", "created_at", "completed_at")
 LATEST: Final = 20
 
 
@@ -41,6 +42,8 @@ class ScrapeJobs:
 
 def _job(row: tuple[Any, ...]) -> dict[str, Any]:
     job = dict(zip(COLUMNS, row, strict=True))
-    for moment in ("created_at", "completed_at"):
+    for moment in MOMENTS:
         job[moment] = None if job[moment] is None else str(job[moment])
-    return job | {"result": json.loads(job["result"]) if job["result"] else None}
+    query = job["query_params"]
+    query_params = json.loads(query) if isinstance(query, str) else query  # SQLite has text where PostgreSQL has JSON
+    return job | {"query_params": query_params or {}, "result": json.loads(job["result"]) if job["result"] else None}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from haulwright import Retry
+from haulwright.apps.prices.settings import PriceSettings
 
-COLLECT_RETRY: Final = Retry(5, base="1 min", cap="24 h", jitter=0)
-"""Scraping a price: 1 min doubling."""
+COLLECT_RETRY: Final = PriceSettings().retry
+"""Scraping a price as the document has it, where no setting says otherwise: 1 min doubling, up to a day."""

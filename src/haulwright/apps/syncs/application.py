@@ -15,7 +15,6 @@ from haulwright.apps.syncs.credentials import Vault, from_environment
 from haulwright.apps.syncs.dispatch import Dispatch
 from haulwright.apps.syncs.plans import Plan
 from haulwright.apps.syncs.poll import Poll, Polls
-from haulwright.apps.syncs.retry import SYNC_RETRY
 from haulwright.apps.syncs.runs import Runs
 from haulwright.apps.syncs.settings import AirbyteSettings, SyncSettings
 from haulwright.apps.syncs.stats import MOST_ROWS, Stats
@@ -76,7 +75,12 @@ class Syncs(Application):
         )(Poll(self.tables, self.runs, self.clients).run)
         self._polls = Polls(self.poll_task)
         self.sync_task = declare(
-            name="syncs.sync", queue=QUEUE, unique="connector_id", retry=SYNC_RETRY, timeout="100 s", event_fields=FACTS
+            name="syncs.sync",
+            queue=QUEUE,
+            unique="connector_id",
+            retry=self.limits.retry,
+            timeout="100 s",
+            event_fields=FACTS,
         )(Sync(self.tables, self.connections, self.runs, self.clients, self._polls).run)
         self._dispatch = Dispatch(self.app, self.tables, self.connections, self.sync_task, self._polls)
         self.dispatch_task = declare(name="syncs.dispatch", queue=QUEUE, priority=20, retry=3, timeout="100 s")(

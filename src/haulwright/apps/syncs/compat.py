@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 from haulwright import Haulwright, Job, Principal, State
 from haulwright.apps.syncs.application import QUEUE, Syncs
+from haulwright.apps.syncs.settings import SyncSettings
+from haulwright.engine.durations import seconds
 from haulwright.errors import Refused
 from haulwright.stores.listing import JobFilter
 from haulwright.stores.paging import PAGE_LIMIT
@@ -33,6 +36,13 @@ _FINISHED: Final = {
     State.SKIPPED: SKIPPED,
 }
 CYCLE_PAGES: Final = 100
+
+BASE_DELAY_SECONDS: Final = seconds(SyncSettings().base_delay, what="base_delay")
+MAX_DELAY_SECONDS: Final = seconds(SyncSettings().max_delay, what="max_delay")
+JITTER: Final = SyncSettings().jitter
+MAX_RETRIES: Final = SyncSettings().max_retries
+MIN_INTERVAL_SECONDS: Final = SyncSettings().min_interval_seconds
+"""These five as the document has them; what is in force is what the settings say."""
 
 
 def status(state: State, attempts: int, *, under_way: bool = False) -> str:
@@ -63,6 +73,8 @@ class IngestionJob:
     correlation_id: str | None
     error_message: str | None
     error_code: str | None
+    next_retry_at: datetime | None = None
+    """When it is tried again; None where it does not wait for that."""
 
 
 class JobDispatcher:
@@ -94,6 +106,10 @@ class JobDispatcher:
         """The tenant's syncs that have not begun, the newest first."""
         documents = self._syncs.stats.jobs(self._tenant.name, status=QUEUED, limit=PAGE_LIMIT)
         return [_shown(document) for document in documents]
+
+    def get_job(self, job_id: str) -> IngestionJob:
+        """One sync of the tenant. That of another looks exactly like an absent one."""
+        return self._job(job_id)
 
     def requeue_from_dlq(
         self, job_id: str, correlation_id: str | None = None, *, principal: Principal | None = None
@@ -149,4 +165,6 @@ def _opened(connection: Any, app: Haulwright | None) -> tuple[Syncs, Any]:
 
 
 def _shown(document: dict[str, Any]) -> IngestionJob:
-    return IngestionJob(**{name: document[name] for name in IngestionJob.__slots__})
+    moment = document["next_retry_at"]
+    next_retry_at = None if moment is None else datetime.fromisoformat(moment)
+    return IngestionJob(**{name: document[name] for name in IngestionJob.__slots__} | {"next_retry_at": next_retry_at})

@@ -75,15 +75,16 @@ class Connections:
         self._tables = tables
         self._clients = clients
         self._workspace_id = workspace_id
+        self._plans = clients.limits.plans
 
     def plan(self, tenant: str) -> Plan:
         """The plan of a tenant; free, where nobody gave it one."""
         rows = self._tables.read("tenants.plan_of", tenant=tenant)
-        return plan_named(rows[0][0]) if rows else FREE
+        return plan_named(rows[0][0] if rows else FREE, self._plans)
 
     def set_plan(self, tenant: str, name: str, *, actor: str) -> int:
         """Give a tenant a plan, and return how many connections keep to it from now on."""
-        plan, owner = plan_named(name), check_name("tenant", tenant)
+        plan, owner = plan_named(name, self._plans), check_name("tenant", tenant)
 
         def work(writing: Writing) -> int:
             writing.run("tenants.set_plan", tenant=owner, plan=plan.name)

@@ -10,7 +10,7 @@
     AuthFailed
       SyncUnauthorised    the credential was refused
     Throttled
-      SyncThrottled       Airbyte asked for patience: the job waits
+      SyncThrottled       Airbyte asks for patience: the job waits
 
 The codes of the document are `auth_error`, `rate_limit`, `server_error`, `timeout` and `connection_error`; it is silent
 about the others.
@@ -21,7 +21,6 @@ from __future__ import annotations
 from typing import Final
 
 from haulwright import AuthFailed, Permanent, Retryable, Throttled
-from haulwright.engine.source import gate_of
 from haulwright.errors import Conflict, RunError
 from haulwright.sources.airbyte import error_class
 from haulwright.sources.http import OutcomeUnknown
@@ -41,8 +40,6 @@ CODES: Final = {
 """The code of each class of error that the connector knows."""
 TIMEOUT: Final = "timeout"
 RUN_FAILED: Final = "sync_failed"
-GATE_CODES: Final = {"credential": CODES["auth"], "breaker": CODES["server"]}
-"""The code of a wait at a gate of the source, by what closed it; every other gate is about how much is asked."""
 _TIMES: Final = ("took too long", "time limit")
 """How the HTTP client says that a call ran out of time."""
 
@@ -108,16 +105,20 @@ class SyncUnauthorised(AuthFailed):
 
 
 class SyncThrottled(Throttled):
-    """Airbyte asked for patience."""
+    """Airbyte asks for patience. No gate of ours is closed: what it answered is what the job waits for."""
+
+    def __init__(self, message: str, code: str, *, after: float) -> None:
+        super().__init__(message, after=after)
+        self._code = code
 
     @property
     def code(self) -> str:
         """What went wrong, for counting."""
-        return CODES["rate_limited"]
+        return self._code
 
 
 def in_our_words(error: RunError) -> RunError:
-    """The same error with the code by which operators count it; a closed gate of ours stays what it is."""
+    """The same error with the code by which operators count it; a wait at a gate of ours stays what it is."""
     code = code_of(error)
     match error:
         case AuthFailed():
@@ -127,16 +128,13 @@ def in_our_words(error: RunError) -> RunError:
         case Retryable():
             return SyncFailed(error.message, code)
         case Throttled() if not error.gate:
-            return SyncThrottled(error.message, after=error.after)
+            return SyncThrottled(error.message, code, after=error.after)
         case _:
             return error
 
 
 def code_of(error: RunError) -> str:
     """The code of an error of a call."""
-    gate = gate_of(error.gate) if isinstance(error, Throttled) else None
-    if gate is not None and gate[1] in GATE_CODES:
-        return GATE_CODES[gate[1]]
     word = error_class(error)
     if word == "network" and any(time in error.message for time in _TIMES):
         return TIMEOUT

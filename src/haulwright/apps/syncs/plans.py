@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,7 +10,8 @@ from haulwright.clock import SECOND
 from haulwright.engine.durations import Duration, spell, us
 from haulwright.errors import InvalidValue
 
-HOUR_US: Final = 3_600 * SECOND
+FREE: Final = "free"
+"""The plan of a tenant that nobody gave one."""
 LONGEST_CADENCE_SECONDS: Final = 31 * 86_400
 
 
@@ -30,7 +32,7 @@ class Plan:
         length = us(cadence, what="cadence", maximum=LONGEST_CADENCE_SECONDS)
         floor = spell(self.floor_us / SECOND)
         if self.is_fixed and length != self.floor_us:
-            hint = f"Leave the cadence out, or take another plan: {', '.join(PLANS)}."
+            hint = "Leave the cadence out, or take another plan: haulwright sync plan."
             why = f"cannot be chosen on the plan {self.name}: it is {floor}"
             raise InvalidValue("cadence", cadence, why, hint=hint)
         if length < self.floor_us:
@@ -45,20 +47,21 @@ class Plan:
         return max(cadence_us, self.floor_us)
 
 
-PLANS: Final = {
-    plan.name: plan
-    for plan in (
-        Plan("free", 24 * HOUR_US, is_fixed=True),
-        Plan("growth", 6 * HOUR_US),
-        Plan("enterprise", HOUR_US),
-    )
-}
-FREE: Final = PLANS["free"]
-"""The plan of a tenant that nobody gave one."""
+def plans(*, free: Duration = "24 h", growth: Duration = "6 h", enterprise: Duration = "1 h") -> dict[str, Plan]:
+    """The plans by their names, with the shortest time that each allows."""
+
+    def floor_us(name: str, floor: Duration) -> int:
+        return us(floor, what=f"syncs_plan_{name}", minimum=1, maximum=LONGEST_CADENCE_SECONDS)
+
+    return {
+        FREE: Plan(FREE, floor_us(FREE, free), is_fixed=True),
+        "growth": Plan("growth", floor_us("growth", growth)),
+        "enterprise": Plan("enterprise", floor_us("enterprise", enterprise)),
+    }
 
 
-def plan_named(name: str) -> Plan:
+def plan_named(name: str, known: Mapping[str, Plan]) -> Plan:
     """The plan of this name; another is refused."""
-    if name not in PLANS:
-        raise InvalidValue("plan", name, "is no plan", hint=f"Known are: {', '.join(PLANS)}.")
-    return PLANS[name]
+    if name not in known:
+        raise InvalidValue("plan", name, "is no plan", hint=f"Known are: {', '.join(known)}.")
+    return known[name]

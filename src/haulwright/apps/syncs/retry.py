@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from haulwright import Retry
+from haulwright.apps.syncs.settings import SyncSettings
 
-SYNC_RETRY: Final = Retry(6, base="60 s", cap="3600 s", jitter=0.25)
-"""A connector's sync: 60 s doubling, give or take a quarter; five retries."""
+SYNC_RETRY: Final = SyncSettings().retry
+"""A connector's sync as the document has it, where no setting says otherwise: 60 s doubling, five retries."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from haulwright.engine.ids import is_id
@@ -23,7 +24,7 @@ _COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     "stuck": ("job_id", "tenant_id", "connector_id", "run_id", "started_at"),
     "jobs": (
         "job_id", "tenant_id", "connector_id", "external_account_id", "status", "retry_count", "run_id",
-        "correlation_id", "error_message", "error_code", "records_synced", "duration_seconds",
+        "correlation_id", "error_message", "error_code", "next_retry_at", "records_synced", "duration_seconds",
     ),
 }  # fmt: skip
 """What each question is answered with."""
@@ -57,12 +58,21 @@ class Stats:
         return jobs[0]
 
     def _jobs(self, **params: Any) -> list[dict[str, Any]]:
-        return [dict(zip(_COLUMNS["jobs"], row, strict=True)) for row in self._tables.read("stats.jobs", **params)]
+        jobs = [dict(zip(_COLUMNS["jobs"], row, strict=True)) for row in self._tables.read("stats.jobs", **params)]
+        return [job | {"next_retry_at": _moment(job["next_retry_at"])} for job in jobs]
 
     def _ask(self, name: str, **params: Any) -> list[dict[str, Any]]:
         limit = {} if name == "states" else {"limit": MOST_ROWS}
         rows = self._tables.read(f"stats.{name}", **params, **limit)
         return [dict(zip(_COLUMNS[name], map(_plain, row), strict=True)) for row in rows]
+
+
+def _moment(value: Any) -> str | None:
+    """A moment as ISO 8601 in UTC; SQLite has text, in UTC too."""
+    if value is None:
+        return None
+    at = value if isinstance(value, datetime) else datetime.fromisoformat(str(value)).replace(tzinfo=UTC)
+    return at.astimezone(UTC).isoformat(timespec="seconds")
 
 
 def _plain(value: Any) -> Any:

@@ -331,6 +331,15 @@ join haulwright_jobs kept on kept.id = held.id and kept.fence = held.fence and k
     and kept.state || '' = 'running'
 left join renewed on renewed.id = held.id;
 
+-- name: set_lease_length
+-- A lease is as long as the worker says that claimed it; who enqueued the job may have said otherwise.
+update haulwright_jobs j
+set lease_us = input.lease_us, lease_expires_at = j.leased_at + input.lease_us
+from (select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence, unnest(:worker_id::uuid[]) as worker_id,
+             unnest(:lease_us::bigint[]) as lease_us order by 1) input
+where j.id = input.id and j.fence = input.fence and j.worker_id = input.worker_id and j.state || '' = 'running'
+returning j.id;
+
 -- name: lock
 -- The first statement of every transaction that a run makes: it holds the job, or nothing comes back.
 select id from haulwright_jobs
@@ -455,9 +464,10 @@ where state = 'running' and worker_id = any(:workers::uuid[])
 order by lease_expires_at limit :limit for update skip locked;
 
 -- name: held_by
--- How many leases these workers hold, and when one was last taken back from each. One statement, so one moment: a lease
+-- How many leases these workers hold, when one was last taken back from each, and what each is called. One statement, so one moment: a lease
 -- that another sweep takes back just now is seen in the one place or in the other.
-select j.worker_id, count(*), (select w.lost_at from haulwright_workers w where w.id = j.worker_id)
+select j.worker_id, count(*), (select w.lost_at from haulwright_workers w where w.id = j.worker_id),
+       (select w.name from haulwright_workers w where w.id = j.worker_id)
 from haulwright_jobs j
 where j.state = 'running' and j.worker_id = any(:workers::uuid[])
 group by j.worker_id;

@@ -158,6 +158,14 @@ where haulwright_jobs.id = input.id and haulwright_jobs.fence = input.fence
   and haulwright_jobs.worker_id = input.worker_id and haulwright_jobs.state = 'running'
 returning haulwright_jobs.id, cancel_reason, true;
 
+-- name: set_lease_length
+-- A lease is as long as the worker says that claimed it; who enqueued the job may have said otherwise.
+update haulwright_jobs as j
+set lease_us = input.lease_us, lease_expires_at = j.leased_at + input.lease_us
+from input
+where j.id = input.id and j.fence = input.fence and j.worker_id = input.worker_id and j.state = 'running'
+returning id;
+
 -- name: lock
 -- The first statement of every transaction that a run makes: it holds the job, or nothing comes back.
 select id from haulwright_jobs where id = :id and fence = :fence and worker_id = :worker_id and state = 'running';
@@ -254,9 +262,10 @@ where state = 'running' and worker_id in (select value from json_each(:workers))
 order by lease_expires_at limit :limit;
 
 -- name: held_by
--- How many leases these workers hold, and when one was last taken back from each. One statement, so one moment: a lease
+-- How many leases these workers hold, when one was last taken back from each, and what each is called. One statement, so one moment: a lease
 -- that another sweep takes back just now is seen in the one place or in the other.
-select j.worker_id, count(*), (select w.lost_at from haulwright_workers w where w.id = j.worker_id)
+select j.worker_id, count(*), (select w.lost_at from haulwright_workers w where w.id = j.worker_id),
+       (select w.name from haulwright_workers w where w.id = j.worker_id)
 from haulwright_jobs j
 where j.state = 'running' and j.worker_id in (select value from json_each(:workers))
 group by j.worker_id;
