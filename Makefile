@@ -30,7 +30,7 @@ check: setup-dev ## format, lint, types, walls between rooms, and what the repos
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/python tools/requirements.py --quiet
-	@$(BIN)/python -m pytest tests/test_house.py $(wildcard tests/test_docs.py)
+	@$(BIN)/python -m pytest tests/test_house.py tests/test_document_lines.py $(wildcard tests/test_docs.py)
 
 format: setup-dev ## let the formatter write, and fix what the linter can
 	@$(BIN)/ruff format .

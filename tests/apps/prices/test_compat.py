@@ -171,7 +171,7 @@ def test_cache_switch_and_cache_age_come_from_the_environment(world, monkeypatch
     assert len(world.sandbox.books.requests(path="/shop/*")) == requests
 
 
-@pytest.mark.proves("JOB-19", "ME-04")
+@pytest.mark.proves("ME-04")
 def test_the_documents_queries_run_as_they_stand(world, words, job_id):
     assert [one[:2] for one in map(tuple, world.rows(RECENT))] == [(_id(world, job_id), "pending")]
     words.claim_next_pending_job()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import subprocess
@@ -178,7 +179,7 @@ def failing(world, times):
 def test_failures_in_a_row_are_counted(world, database_url):
     failing(world, 3)
 
-    assert ask(database_url, "select failure_streak, paused_until from sources") == [(3, None)]
+    assert ask(database_url, "select failure_streak from sources") == [(3,)]
 
 
 @line("191", "five failures in a row pause a source")
@@ -199,7 +200,7 @@ def test_five_failures_pause_a_source_for_five_minutes(world):
     "197",
     "answers are kept in a SQLite file of their own, in a Docker volume",
     differs="they are in the database of everything else",
-    page=f"{PAGE}#settings",
+    page="explanation/differences.md#prices",
 )
 def test_answers_are_in_a_file_of_their_own(world, collected, tmp_path):
     assert collected
@@ -252,6 +253,24 @@ def test_the_query_for_recent_jobs(held, database_url):
     )
 
     assert [(str(row[0]), *row[1:3], row[5]) for row in rows] == [(held, "running", "worker-1", None)]
+
+
+@line("115-121", "a job has intake_id, source_id, query_params and status")
+@line("214-215", "and completed_at and error_message when it is over")
+@pytest.mark.proves("JOB-19")
+def test_a_job_shows_what_it_is_about_and_how_it_ended(world):
+    world.source()
+    intake = world.intake()
+    world.prices.collect(WHO, intake.intake_id, query_params={"title": "Ardish penny"})
+    words = ScrapeWorker(world.prices, "worker-1")
+    words.mark_failed(words.claim_next_pending_job()["id"], "no such page")
+
+    columns = "intake_id, source_id, cast(query_params as text), status, error_message, completed_at"
+    ((intake_id, source_id, query, *ended, completed_at),) = world.rows(f"select {columns} from scrape_jobs")  # noqa: S608
+    assert (intake_id, source_id) == (intake.intake_id, "price-coinhall@acme")
+    assert json.loads(query) == {"title": "Ardish penny"}
+    assert ended == ["failed", "no such page"]
+    assert str(completed_at).startswith("2026-09-01 12:00")
 
 
 @line("223-234", "the query for the health of sources runs as it is written")

@@ -78,6 +78,7 @@ def test_the_chain_from_the_clock_to_airbyte(world):
         ),
     ],
 )
+@pytest.mark.proves("JOB-18")
 def test_the_view_has_the_column(failed, column, holds):
     assert holds(failed.rows(f"select {column} from ingestion_jobs")[0][0])  # noqa: S608 - as written above
 

@@ -217,6 +217,7 @@ def test_the_schedule_is_every_five_minutes(app):
 @line("215", "AIRBYTE_BASE_URL is https://api.airbyte.com/v1 unless it is set")
 @line("216", "AIRBYTE_API_TOKEN is the token")
 @line("217", "AIRBYTE_WORKSPACE_ID is the workspace")
+@pytest.mark.proves("CF-01")
 def test_the_variables_of_the_environment():
     said = {"AIRBYTE_BASE_URL": "http://a", "AIRBYTE_API_TOKEN": "t-1", "AIRBYTE_WORKSPACE_ID": "w-1"}
     usual, ours = (AirbyteSettings.load(Settings.load(environ)) for environ in ({}, said))
@@ -224,6 +225,10 @@ def test_the_variables_of_the_environment():
     assert usual.base_url == "https://api.airbyte.com/v1"
     assert (ours.base_url, ours.workspace_id) == ("http://a", "w-1")
     assert from_environment("shared", said).secret.reveal() == "t-1"
+    assert (
+        Settings.load({"DATABASE_URL": "postgresql://db.example/haul"})["database_url"]
+        == "postgresql://db.example/haul"
+    )
 
 
 @line("216", "a token alone is enough to sync")

@@ -15,7 +15,7 @@ from tests.apps.syncs.scenes import QUICK, World, support
 JOBS = "/airbyte/v1/jobs"
 
 
-@pytest.mark.proves("IN-15", "AU-06", "JOB-18")
+@pytest.mark.proves("IN-15", "AU-06")
 def test_a_sync_ends_with_records_bytes_and_duration(world):
     world.connect()
     world.sandbox.airbyte.script(rows=1234, duration_seconds=90)
