@@ -42,7 +42,8 @@ class Diary:
         return [entry for entry in self._entries() if entry.event == event]
 
     def _entries(self) -> Iterator[Entry]:
-        for line in self.path.read_text("utf-8").splitlines():
+        whole, _, _ = self.path.read_text("utf-8").rpartition("\n")  # the last line may be seen while it is written
+        for line in whole.splitlines():
             values = json.loads(line)
             event, pid, job, fence = (values.pop(name) for name in ("event", "pid", "job", "fence"))
             yield Entry(event, pid, job, fence, values)

@@ -96,12 +96,12 @@ def jobs(app):
     """Thirty jobs on threads and thirty on the loop, and how often each was run."""
     runs = Counter()
 
-    @app.task(lease="1 s")
+    @app.task(lease="10 s")
     def plain(n: int) -> int:
         runs[n] += 1
         return n
 
-    @app.task(lease="1 s")
+    @app.task(lease="10 s")
     async def asynchronous(n: int) -> int:
         runs[n] += 1
         await asyncio.sleep(0)
