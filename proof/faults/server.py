@@ -65,6 +65,10 @@ def stopped(pids: list[int]) -> Iterator[None]:
 
 
 def children_of(parent: int) -> list[int]:
-    """The processes that it started, by the system's own table."""
-    stats = [path.read_text("utf-8").rpartition(")") for path in Path("/proc").glob("[0-9]*/stat")]
-    return [int(name.partition(" ")[0]) for name, _, rest in stats if int(rest.split()[1]) == parent]
+    """The processes that it started, by the system's own table; one that ends while it is read is in it no more."""
+    children = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            name, _, rest = path.read_text("utf-8").rpartition(")")
+            children += [int(name.partition(" ")[0])] if int(rest.split()[1]) == parent else []
+    return children
