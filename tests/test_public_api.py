@@ -16,7 +16,7 @@ MENU = Path(haulwright.__file__)
 PROMISED = {
     "ApplicationSpec",
     "AuthFailed", "Bury", "Cancel", "Cancelled", "Concurrency", "Context", "Done", "Handle", "Job", "JobFailed",
-    "JobOutcome", "LeaseLost", "Haulwright", "HaulwrightError", "Observer", "Permanent", "Principal", "Retry",
+    "JobOutcome", "LeaseLost", "Haulwright", "HaulwrightError", "Observer", "Permanent", "Policy", "Principal", "Retry",
     "Retryable", "Skip",
     "Snooze", "Source", "StageMachine", "State", "Task", "Throttled", "Tx", "UniqueBy", "__version__",
 }  # fmt: skip

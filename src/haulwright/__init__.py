@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     )
     from haulwright.operations.principal import Principal
     from haulwright.runtime.observer import Observer
+    from haulwright.sources.http.policy import Policy
     from haulwright.sources.source import Source
 
 _WHERE = {
@@ -67,6 +68,7 @@ _WHERE = {
     "Permanent": "haulwright.errors",
     "Retryable": "haulwright.errors",
     "Throttled": "haulwright.errors",
+    "Policy": "haulwright.sources.http.policy",
     "Source": "haulwright.sources.source",
 }
 
@@ -88,6 +90,7 @@ __all__ = [
     "LeaseLost",
     "Observer",
     "Permanent",
+    "Policy",
     "Principal",
     "Retry",
     "Retryable",

@@ -76,6 +76,11 @@ FIGURES: tuple[Figure, ...] = (
         "cache_ttl_seconds", 3600.0, "how long a source declared with cache=True keeps answers", "CACHE_TTL_SECONDS"
     ),
     figure("cache_enabled", True, "whether answers of sources are kept at all", "CACHE_ENABLED"),  # noqa: FBT003 - its default
+    figure(
+        "private_hosts",
+        "",
+        "hosts and networks that sources of your own may reach although they are not public, comma separated",
+    ),
     figure("log_format", "text", "text for people, json for programs"),
 )
 

@@ -6,7 +6,9 @@ import asyncio
 
 import pytest
 
-from haulwright.errors import BlockingCall, Retryable, Throttled
+import haulwright
+from haulwright.errors import BlockingCall, InvalidValue, Retryable, Throttled
+from haulwright.sources.http import Blocked
 
 
 def test_a_source_works_in_a_notebook_and_its_answers_are_counted(bench, app, shop, outside):
@@ -150,3 +152,53 @@ def test_what_came_with_a_claim_and_was_not_used_soon_is_asked_for_anew(bench, a
     assert bench.drain() == 1
 
     assert (files.row().standing.tickets, files.row().standing.held) == (2, 0)
+
+
+def test_a_source_of_your_own_network_is_reached_where_that_is_said(bench, app, outside):
+    bench.use(app)
+    own = app.source("own", private=True)
+
+    assert own.get(f"{outside.url}/files/a?size=10").status == 200
+    own.http.close()
+
+
+def test_the_hosts_that_a_setting_names_are_reached(bench, app, outside, monkeypatch):
+    bench.use(app)
+    monkeypatch.setenv("HAULWRIGHT_PRIVATE_HOSTS", "intranet.example, 127.0.0.0/8")
+    own = app.source("own")
+
+    assert own.get(f"{outside.url}/files/a?size=10").status == 200
+    own.http.close()
+
+
+def test_a_policy_that_was_given_is_not_widened_by_the_setting(bench, app, outside, monkeypatch):
+    bench.use(app)
+    monkeypatch.setenv("HAULWRIGHT_PRIVATE_HOSTS", "127.0.0.1")
+
+    with pytest.raises(Blocked):
+        app.source("own", policy=haulwright.Policy()).get(f"{outside.url}/files/a?size=10")
+
+
+def test_a_host_of_the_own_network_is_refused_saying_how_to_allow_it(bench, app, outside):
+    bench.use(app)
+
+    with pytest.raises(Blocked) as refused:
+        app.source("own").get(f"{outside.url}/files/a?size=10")
+
+    assert "app.source(..., private=True)" in refused.value.hint
+    assert "haulwright.Policy(allow=('127.0.0.1',))" in refused.value.hint
+    assert "HAULWRIGHT_PRIVATE_HOSTS=127.0.0.1" in refused.value.hint
+
+
+def test_private_beside_a_policy_is_refused(app):
+    with pytest.raises(InvalidValue, match="private"):
+        app.source("own", private=True, policy=haulwright.Policy())
+
+
+@pytest.mark.parametrize("hosts", ["http://a.example", "10.0.0.0/99"])
+def test_a_setting_that_names_no_hosts_is_refused_by_its_name(bench, app, monkeypatch, hosts):
+    bench.use(app)
+    monkeypatch.setenv("HAULWRIGHT_PRIVATE_HOSTS", hosts)
+
+    with pytest.raises(InvalidValue, match="private_hosts"):
+        app.source("own").get("https://a.example/")

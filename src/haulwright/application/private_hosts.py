@@ -15,7 +15,7 @@ from haulwright.sources.http.ssrf_guard import Guard
 
 def policy_of(private_hosts: str) -> Policy:
     """Public addresses, and the hosts and networks that a setting names, comma separated."""
-    return Policy(allow=tuple(host.strip() for host in private_hosts.split(",") if host.strip()))
+    return Policy.for_hosts(private_hosts)
 
 
 def require_public(url: str, policy: Policy, setting: str) -> None:

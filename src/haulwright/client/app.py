@@ -139,7 +139,7 @@ class Haulwright:
 
         return decorate if function is None else decorate(function)
 
-    @check_options("source", "credential", "headers", "limits", "policy", "robots")
+    @check_options("source", "credential", "headers", "limits", "policy", "private", "robots")
     def source(  # noqa: PLR0913 - the figures of a source, each with a name
         self,
         name: str,

@@ -12,7 +12,7 @@ from haulwright.client.context import Context, current
 from haulwright.clock import SECOND
 from haulwright.engine.job import DEFAULT_TENANT
 from haulwright.engine.source import SourceLimits
-from haulwright.errors import AuthFailed, Refused, Retryable
+from haulwright.errors import AuthFailed, InvalidValue, Refused, Retryable
 from haulwright.settings import Settings
 from haulwright.sources.database_cache import DatabaseCacheStore
 from haulwright.sources.governor import Governor
@@ -44,6 +44,9 @@ class WebOptions(TypedDict, total=False):
     headers: Headers | None
     limits: Limits | None
     policy: Policy | None
+    """Where it may lead. Without one, to public addresses and to what HAULWRIGHT_PRIVATE_HOSTS names."""
+    private: bool
+    """It stands on this machine or in the own network: short for `policy=Policy(private=True)`."""
     robots: bool
     """Ask robots.txt before each address, and obey it."""
 
@@ -82,6 +85,9 @@ class Source:
         self._known: Store | None = None
         self.gate = Governor(self)
         self._rules = self._site_rules() if web.get("robots") else None
+        if web.get("private") and web.get("policy") is not None:
+            hint = "Write: policy=Policy(private=True, ...)"
+            raise InvalidValue("private", True, "is given beside policy=, which says where it leads", hint=hint)  # noqa: FBT003
 
     def __repr__(self) -> str:
         return f"<Source {self.key}>"
@@ -95,9 +101,10 @@ class Source:
     def http(self) -> Http:
         """The client whose calls pass the gate of this source."""
         credential = self._web.get("credential")
-        keeps = bool(Settings.load()["cache_enabled"])
+        settings = Settings.load()
+        keeps = bool(settings["cache_enabled"])
         return Http(
-            policy=self._web.get("policy"),
+            policy=self._policy(settings),
             limits=self._limits,
             gate=self.gate,
             store=DatabaseCacheStore(self.key, lambda: self._store(current.get()).cache) if keeps else None,
@@ -206,6 +213,16 @@ class Source:
         """The same without a look at the database, where it has been looked at before."""
         store = self._known
         return store if store is not None and store is self._store(running) else None
+
+    def _policy(self, settings: Settings) -> Policy:
+        """Where this source may lead: what was declared, else what the settings say."""
+        if self._web.get("private"):
+            return Policy(private=True)
+        try:
+            return self._web.get("policy") or Policy.for_hosts(settings["private_hosts"])
+        except InvalidValue as refusal:
+            origin = settings.setting("private_hosts").origin
+            raise InvalidValue(f"private_hosts ({origin})", refusal.value, refusal.why, hint=refusal.hint) from None
 
     def _site_rules(self) -> SiteRules:
         from haulwright.sources.site_rules import SiteRules  # noqa: PLC0415 - its parser comes with an extra

@@ -43,6 +43,11 @@ class Policy:
         host = urlsplit(base_url).hostname or ""
         return cls(allow=(host,)) if _is_loopback(host) else cls()
 
+    @classmethod
+    def for_hosts(cls, hosts: str) -> Self:
+        """Public addresses, and the hosts and networks that a setting names, comma separated."""
+        return cls(allow=tuple(host.strip() for host in hosts.split(",") if host.strip()))
+
     def __post_init__(self) -> None:
         if not self.schemes or not self.schemes <= SCHEMES:
             raise InvalidValue("policy.schemes", sorted(self.schemes), "must be http, https or both")

@@ -47,7 +47,8 @@ _MAPPED: Final = IPv6Network("::ffff:0:0/96")
 _NAT64: Final = IPv6Network("64:ff9b::/96")
 _6TO4: Final = IPv6Network("2002::/16")
 _HINT: Final = (
-    "If it is meant to be reached, allow it: Policy(allow=('{host}',)), or Policy(private=True) for all such."
+    "Where that is meant, write app.source(..., private=True), or policy=haulwright.Policy(allow=('{host}',)) for this "
+    "host alone, or set HAULWRIGHT_PRIVATE_HOSTS={host} for all sources of yours."
 )
 
 
