@@ -24,6 +24,11 @@ from haulwright.redaction import MASK, redact
 DAY = 86400.0
 LONGEST: Final = 10 * 365 * DAY
 ENGINE: Final = "engine"
+PREFIX: Final = "HAULWRIGHT_"
+_NO_FIGURES: Final = frozenset(
+    {"HAULWRIGHT_TEST_DATABASE_URL", "HAULWRIGHT_TEST_CLOCK", "HAULWRIGHT_TESTING", "HAULWRIGHT_SUPERVISOR_PID"}
+)
+"""Variables of ours that are no settings: those of tests, and what a supervisor tells its workers."""
 _SWITCH = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
 
 
@@ -151,6 +156,20 @@ class Settings:
         figure = self.setting(name).figure
         return Settings(self._sources, {**self._values, name: Setting(figure, _parse(figure, value, flag), flag)})
 
+    def unknown_variables(self) -> list[tuple[str, str]]:
+        """Variables of the environment that begin as ours and set nothing, each with what to do about it."""
+        ours = [name for name in sorted(self._sources.environ) if name.startswith(PREFIX) and name not in _NO_FIGURES]
+        if not ours:
+            return []
+        figures, broken = application_figures()
+        known = [variable for figure in (*FIGURES, *figures) for variable in figure.variables]
+        beyond_judgement = tuple(f"{PREFIX}{application.name.upper()}_" for application in broken)
+        return [
+            (name, _nearest(name, known))
+            for name in ours
+            if name not in known and not name.startswith(beyond_judgement)
+        ]
+
     def all(self) -> list[Setting]:
         """Every figure with its origin, the engine's first."""
         return [self.resolve(figure) for figure in self.figures()]
@@ -187,11 +206,16 @@ def _require_installed(names: list[str], path: Path | None) -> None:
     for name in names:
         if name in known or name.startswith(beyond_judgement):
             continue
-        from difflib import get_close_matches  # noqa: PLC0415 - only where a name is mistyped
-
-        near = get_close_matches(name, [*(figure.name for figure in FIGURES), *known], n=1)
-        hint = f"Did you mean {near[0]!r}?" if near else "See all of them with: haulwright settings"
+        hint = _nearest(name, [*(figure.name for figure in FIGURES), *known])
         raise InvalidValue(f"[tool.haulwright] in {path}", name, "is not a setting", hint=hint)
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    """The hint for a name that is none."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only where a name is mistyped
+
+    near = get_close_matches(name, list(known), n=1)
+    return f"Did you mean {near[0]!r}?" if near else "See all of them with: haulwright settings"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from haulwright.cli.kit.drawing import fitting
+import io
+
+import pytest
+from rich.console import Console
+
+from haulwright.cli.kit.drawing import drawing_of, fitting
 from haulwright.cli.kit.output import Table
 
 TABLE = Table(("id", "a", "b", "text"), [("x" * 10, "y" * 10, "", "z" * 50)], optional_columns=("a", "id"))
@@ -20,3 +25,21 @@ def test_a_narrow_terminal_goes_without_what_can_be_spared_in_its_order():
     assert shown(44) == ["id", "a", "text"]
     assert shown(43) == ["id", "text"]
     assert shown(31) == ["text"]
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("fold", [True, False])
+def test_only_the_last_column_gives_way(width, fold):
+    failures = Table(
+        ("when", "what", "task", "queue", "job", "attempt", "error"),
+        [("3 s ago", "failed", "documents.fetch", "documents", "6bf865c5e30d", "1", "the server ended " * 20)] * 3,
+        optional_columns=("queue", "job", "attempt"),
+    )
+    console = Console(width=width, file=io.StringIO())
+    console.print(drawing_of(failures, width, fold=fold))
+    lines = console.file.getvalue().splitlines()
+
+    assert max(map(len, lines)) <= width
+    assert [line.split("  ")[0] for line in lines if line.startswith("3 s")] == ["3 s ago"] * 3
+    assert all(word in lines[1] for word in ("failed", "documents.fetch", "6bf865c5e30d"))
+    assert fold or len(lines) == 4

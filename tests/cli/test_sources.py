@@ -36,7 +36,15 @@ def test_a_source_that_failed_too_often_says_so_in_the_list(haulwright, store):
 
     assert (listed["gate"], listed["breaker"], listed["failure_streak"]) == ("breaker", "open", 5)
     assert listed["paused_until"] is not None
-    assert "breaker for 5 min" in haulwright("source", "list").out
+    header, row = haulwright("source", "list").out.splitlines()
+    assert header.split()[:2] == ["source", "gate"]
+    assert "breaker for 5 min" in row
+
+
+@pytest.mark.usefixtures("declared")
+def test_a_source_that_takes_requests_is_ok(haulwright):
+    """`open` would say the opposite to whoever knows circuit breakers."""
+    assert haulwright("source", "list").out.splitlines()[1].split()[:2] == [NAME, "ok"]
 
 
 @pytest.mark.usefixtures("declared")

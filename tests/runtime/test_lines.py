@@ -7,12 +7,14 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 
 from haulwright import Context, Haulwright, Retry, Throttled, Tx
 from haulwright.redaction import remember
 from haulwright.runtime.log_lines import JsonFormatter, TextFormatter
+from haulwright.runtime.terminal_lines import TerminalFormatter
 
 CANARY = "tw33t-tw33t-canary"
 
@@ -93,7 +95,7 @@ def test_lines_for_programs_say_which_job_attempt_tenant_worker_and_story(shop, 
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("form", [TextFormatter, JsonFormatter])
+@pytest.mark.parametrize("form", [TextFormatter, JsonFormatter, partial(TerminalFormatter, colour=True)])
 def test_no_line_and_no_row_contains_a_secret(shop, lines, form):
     play(shop)
     told = lines(form)
@@ -111,6 +113,40 @@ def test_lines_for_people_are_one_line_each_and_name_the_job(shop, lines):
     assert f"info    job succeeded  worker=w1 job={handles['fine'].id} task=fine tenant=acme attempt=1/5" in line
     assert "correlation=req-1" in line
     assert "\n" not in line
+
+
+def test_the_first_line_of_a_worker_says_where_it_works_and_on_what(shop, lines):
+    with shop.moved_to(f"{shop.database_url}?password={CANARY}"):
+        shop.schedule("hourly", "0 * * * *", shop.tasks["fine"])
+        play(shop)
+
+    first = next(json.loads(line) for line in lines(JsonFormatter) if "worker started" in line)
+    assert first["database"] == shop.database_url
+    assert (first["queues"], first["tasks"]) == (["default"], ["fine", "leaks", "retried", "throttled"])
+    assert first["schedules"] == ["hourly"]
+    (text,) = [line for line in lines(TextFormatter) if "worker started" in line]
+    assert f"database={shop.database_url} queues=default concurrency=8 tasks=fine,leaks,retried,throttled" in text
+
+
+def test_lines_on_a_terminal_are_short_and_name_the_job_by_its_end(shop, lines):
+    handles = play(shop)
+    told = [re.sub(r"^[0-9:]+ |  [0-9.]+ m?s", "", line) for line in lines(partial(TerminalFormatter, colour=False))]
+
+    assert f"job succeeded  fine {handles['fine'].id[-12:]}  of acme" in told
+    (retried,) = [line for line in told if line.startswith("job retry")]
+    assert re.match(
+        rf"job retry  retried {handles['retried'].id[-12:]}  of acme  delay .*  error password=\*\*\*", retried
+    )
+    (started,) = [line for line in told if line.startswith("worker started")]
+    assert f"w1 on {shop.database_url}  queues: default  tasks: fine, leaks, retried, throttled" in started
+    assert all(len(line) < 100 for line in told if "succeeded" in line)
+
+
+def test_colour_is_left_out_where_nobody_wants_it(shop, lines):
+    play(shop)
+
+    assert any("\x1b[32mjob succeeded\x1b[0m" in line for line in lines(partial(TerminalFormatter, colour=True)))
+    assert not any("\x1b" in line for line in lines(partial(TerminalFormatter, colour=False)))
 
 
 def test_a_line_for_programs_is_json_whatever_it_tells_and_hides_what_it_must():
@@ -147,7 +183,7 @@ def test_a_lease_that_is_taken_back_is_told(bench, lines):
     assert "now=queued why=sweep" in line
 
 
-@pytest.mark.parametrize("form", [TextFormatter, JsonFormatter])
+@pytest.mark.parametrize("form", [TextFormatter, JsonFormatter, partial(TerminalFormatter, colour=False)])
 def test_a_line_is_text_whatever_it_tells(form):
     """An error of somebody else's server does not clear the screen of who watches, nor write a line of its own."""
     hostile = "\x1b[2J\x9b31m\x07\x7f\r\u202e\u2028\ud800"
@@ -158,5 +194,5 @@ def test_a_line_is_text_whatever_it_tells(form):
     text = form().format(record)
 
     assert re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\ud800-\udfff]", text) == []
-    assert text.splitlines()[0].endswith(("}", ']"', "']"))
+    assert text.splitlines()[0].endswith(("}", '"', "ud800"))
     assert r"\x1b[2J" in text or r"\u001b[2J" in text

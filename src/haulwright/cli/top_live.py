@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.table import Table as Drawing
 from rich.text import Text
 
-from haulwright.cli.kit.drawing import STYLES, fitting
+from haulwright.cli.kit.drawing import drawing_of
 from haulwright.cli.kit.output import Out, Table
 from haulwright.cli.top_tables import frame_tables, headline
 from haulwright.operations.overview import Frame
@@ -95,12 +95,4 @@ def _sleep(seconds: float) -> bool:
 
 
 def _drawing_of(table: Table, width: int) -> Drawing | Text:
-    if not table.rows:
-        return Text(table.empty, "dim")
-    places = fitting(table, width)
-    drawing = Drawing(box=None, pad_edge=False, header_style="bold")
-    for place in places:
-        drawing.add_column(Text(table.headers[place]), no_wrap=True, overflow="ellipsis")
-    for row in table.rows:
-        drawing.add_row(*(Text(str(row[place]), STYLES.get(str(row[place]), "")) for place in places))
-    return drawing
+    return drawing_of(table, width, fold=False) if table.rows else Text(table.empty, "dim")

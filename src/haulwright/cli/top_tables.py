@@ -17,9 +17,7 @@ def headline(frame: Frame) -> str:
     done, dead = frame.per_second()
     due, running = sum(queue.due for queue in frame.queues), sum(queue.running for queue in frame.queues)
     more = "+" if frame.more_queues else ""
-    figures = (
-        f"workers {len(frame.workers)}  due {due}{more}  running {running}  done {done:.1f}/s  failed {dead:.1f}/s"
-    )
+    figures = f"workers {len(frame.workers)}  due {due}{more}  running {running}  done {done:.1f}/s  dead {dead:.1f}/s"
     return f"{utc_seconds(frame.at)}  {figures}"
 
 

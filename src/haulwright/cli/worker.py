@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from haulwright.settings import Settings
 
 FORMATS = ("text", "json")
+DUMB_TERMINALS = ("dumb", "unknown")
 FLAGS = {
     "queues": "queues",
     "concurrency": "concurrency",
@@ -94,18 +96,14 @@ def command(  # noqa: PLR0913 - the options of the command, each with a name
         runs = _peek(site, settings, 1 if once else max(0, max_jobs))
     else:
         show_progress = until_empty and sys.stderr.isatty() if progress is None else progress
-        with _reporting(site, settings, verbose=verbose, progress=show_progress):
+        with _reporting(site, settings, verbose=verbose, progress=show_progress) as line:
             if processes is not None:
                 _supervise(site, settings, processes, {**flags, "verbose": verbose, "until_empty": until_empty})
                 return
-            runs = site.app.run_worker(
-                settings=settings,
-                signals=True,
-                once=once,
-                max_jobs=max_jobs,
-                until_empty=until_empty,
-                exclusive=exclusive,
-            )
+            app = site.app  # imported first: it may set up logging of its own
+            log_tasks_of(settings, verbose=verbose, line=line)
+            ends = {"once": once, "max_jobs": max_jobs, "until_empty": until_empty}
+            runs = app.run_worker(settings=settings, signals=True, exclusive=exclusive, **ends)
         site.out.show(work_done_view(runs))
     if once and not runs:
         click.get_current_context().exit(Exit.NOTHING_TO_DO)
@@ -125,18 +123,18 @@ def queues_of(settings: Settings) -> list[str]:
 
 
 @contextmanager
-def _reporting(site: Site, settings: Settings, *, verbose: bool, progress: bool) -> Iterator[None]:
+def _reporting(site: Site, settings: Settings, *, verbose: bool, progress: bool) -> Iterator[StatusLine]:
     """Lines about the work on stderr while it lasts, and how far it is where that is wanted."""
     from haulwright.cli.kit import status_line  # noqa: PLC0415 - only a worker at work needs it
 
     line = status_line.StatusLine()
     start_logging(settings, verbose=verbose, line=line)
     if not progress:
-        yield
+        yield line
         return
     site.app.operations(site.principal()).now()  # the schema is in place, or that is refused, before anybody looks
     with status_line.progress(site.app.operations(site.principal()), queues_of(settings), line):
-        yield
+        yield line
 
 
 def _refuse_with_processes(flags: dict[str, bool]) -> None:
@@ -182,18 +180,39 @@ def _words(flags: dict[str, Any]) -> list[str]:
 
 def start_logging(settings: Settings, *, verbose: bool, line: StatusLine) -> None:
     """Lines about the work on stderr, in the format of the settings, above the status line."""
+    log = logging.getLogger("haulwright")
+    log.handlers = [_handler(settings, line)]
+    log.propagate = False
+    log.setLevel(logging.DEBUG if verbose else logging.INFO)
+    for name, hint in settings.unknown_variables():
+        log.warning("the environment sets %s, which is no setting: it has no effect. %s", name, hint)
+
+
+def log_tasks_of(settings: Settings, *, verbose: bool, line: StatusLine) -> None:
+    """Lines that the tasks log themselves, beside ours."""
+    from haulwright.runtime.task_logging import log_tasks  # noqa: PLC0415 - it pulls the engine in
+
+    log_tasks(_handler(settings, line), level=logging.DEBUG if verbose else logging.INFO)
+
+
+def _handler(settings: Settings, line: StatusLine) -> logging.Handler:
+    """Whoever writes lines: complete ones for programs and files, short ones in colour on a terminal."""
     from haulwright.cli.kit.status_line import LineHandler  # noqa: PLC0415 - only a worker at work needs it
     from haulwright.runtime.log_lines import JsonFormatter, TextFormatter  # noqa: PLC0415 - it pulls the engine in
+    from haulwright.runtime.terminal_lines import TerminalFormatter  # noqa: PLC0415 - as above
 
     log_format = settings["log_format"]
     if log_format not in FORMATS:
         raise InvalidValue("log_format", log_format, f"is neither {' nor '.join(FORMATS)}")
     handler = LineHandler(line)
-    handler.setFormatter(JsonFormatter() if log_format == "json" else TextFormatter())
-    log = logging.getLogger("haulwright")
-    log.handlers = [handler]
-    log.propagate = False
-    log.setLevel(logging.DEBUG if verbose else logging.INFO)
+    if log_format == "json":
+        handler.setFormatter(JsonFormatter())
+    elif sys.stderr.isatty():
+        plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") in DUMB_TERMINALS
+        handler.setFormatter(TerminalFormatter(colour=not plain))
+    else:
+        handler.setFormatter(TextFormatter())
+    return handler
 
 
 def _peek(site: Site, settings: Settings, limit: int) -> int:

@@ -40,6 +40,8 @@ def look_at_settings(settings: Settings) -> Iterator[Finding]:
     for setting in settings.all():
         if setting.origin != "default":
             yield ok("settings", f"{setting.figure.name} = {setting.shown} (from {setting.origin})")
+    for name, hint in settings.unknown_variables():
+        yield warn("settings", f"the environment sets {name}, which is no setting: it has no effect", hint)
 
 
 def look_at_app(app: Haulwright, settings: Settings, error: HaulwrightError | None) -> Iterator[Finding]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from haulwright.engine.unknown_options import refuse_options
+from haulwright.runtime.log_lines import tell_stopping
 from haulwright.runtime.options import WorkerOptions
 from haulwright.runtime.process import stopped_by_signals
 from haulwright.runtime.worker import Worker
@@ -32,10 +35,22 @@ def run_worker(app: Haulwright, *, settings: Settings | None = None, signals: bo
         "name": settings["worker_name"],
     }
     worker = Worker(app, WorkerOptions(**{**defaults, **options}), settings)
-    with stopped_by_signals(worker.stop) if signals else nullcontext():
+    with stopped_by_signals(_told_stop(worker)) if signals else nullcontext():
         runs = worker.run()
     if worker.lost_database is not None:
         raise worker.lost_database
     if worker.exhausted is not None:
         raise worker.exhausted
     return runs
+
+
+def _told_stop(worker: Worker) -> Callable[[], None]:
+    """What a signal does: stop, and say what that means, for silence would look as if it had not been heard."""
+    signals = count()
+
+    def stop() -> None:
+        again = next(signals) > 0
+        tell_stopping(worker.count_held(), worker.options.grace, again=again)
+        worker.stop()
+
+    return stop

@@ -92,7 +92,8 @@ class LogLines(Observer):
 
     def worker_started(self, event: WorkerStarted, /) -> None:
         """One line."""
-        facts = {"queues": list(event.queues), "concurrency": event.concurrency}
+        facts = {"database": event.database, "queues": list(event.queues), "concurrency": event.concurrency}
+        facts |= {"tasks": list(event.tasks), "schedules": list(event.schedules)}
         _line(log, logging.INFO, "worker started", worker=event.worker, **facts)
 
     def worker_stopped(self, event: WorkerStopped, /) -> None:
@@ -240,6 +241,16 @@ class LogLines(Observer):
         return count
 
 
+def tell_stopping(runs: int, grace_seconds: float, *, again: bool) -> None:
+    """One line for whoever told a worker to stop: how long that may take, and how to shorten it."""
+    if again or not runs:
+        message = "stopping now: what runs is given back" if runs else "stopping: nothing runs"
+        _line(log, logging.INFO, message, runs=runs)
+    else:
+        message = "stopping: what runs may finish; a second signal gives it back at once"
+        _line(log, logging.INFO, message, runs=runs, grace_seconds=grace_seconds)
+
+
 class SupervisorLines:
     """What a supervisor does, as log records. It knows no app, hence no observers."""
 
@@ -348,5 +359,5 @@ def _is_secret(name: object, value: object) -> bool:
 
 
 def _word(value: object) -> str:
-    text = str(value)
+    text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
     return json.dumps(text) if not text or any(c.isspace() or c in "\"'" or not c.isprintable() for c in text) else text

@@ -32,6 +32,10 @@ class WorkerStarted:
     worker: str
     queues: tuple[str, ...]
     concurrency: int
+    database: str
+    """Its address, without a password."""
+    tasks: tuple[str, ...]
+    schedules: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

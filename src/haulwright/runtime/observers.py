@@ -44,8 +44,10 @@ from haulwright.runtime.observer import Observer
 from haulwright.stores.error_kinds import is_of_database
 
 if TYPE_CHECKING:
+    from haulwright.client.app import Haulwright
     from haulwright.engine.job import Enqueued, Lease, NewJob
     from haulwright.runtime.execution import Run
+    from haulwright.runtime.options import WorkerOptions
     from haulwright.stores.recovery import Reaped
 
 log = logging.getLogger("haulwright.observer")
@@ -105,9 +107,14 @@ class Observers:
         """Those of a worker, or of a process that enqueues: the log is among them."""
         return cls(worker, observers, lines=LogLines())
 
-    def worker_started(self, queues: Sequence[str], concurrency: int) -> None:
+    def worker_started(self, app: Haulwright, options: WorkerOptions) -> None:
         """The worker begins."""
-        self._call("worker_started", WorkerStarted(worker=self.worker, queues=tuple(queues), concurrency=concurrency))
+        event = WorkerStarted(
+            worker=self.worker, queues=tuple(options.queues), concurrency=options.concurrency,
+            database=redact(app.database_url.split("?", 1)[0]), tasks=tuple(sorted(app.tasks)),
+            schedules=tuple(sorted(app.schedules)),
+        )  # fmt: skip
+        self._call("worker_started", event)
 
     def worker_stopped(self, runs: int) -> None:
         """The worker ends."""

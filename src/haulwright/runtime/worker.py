@@ -87,13 +87,9 @@ class Worker:
         self._listener = ListenerThread(self._store.database, self._observers, self._on_notify)
         self._settler = Settler(self._store, self._identity.name, self._observers, self._forget)
         self._heartbeat = Heartbeat(
-            self._heartbeat_store,
-            self._identity.id,
-            self._observers,
-            self._held_runs,
-            abandon=self._abandon,
+            self._heartbeat_store, self._identity.id, self._observers, self._held_runs, abandon=self._abandon,
             on_put_back=self._on_put_back,
-        )
+        )  # fmt: skip
         orphans = Orphans(self._held_runs, self._runs_in_hand, self._executor.adopt)
         self._watchdog = Watchdog(self._observers, self._held_runs, orphans.check)
         self._maintenance = Maintenance(
@@ -123,6 +119,10 @@ class Worker:
         """Why it ended by itself, where its database is not there any more."""
         return self._observers.tally.lost_database
 
+    def count_held(self) -> int:
+        """How many jobs it holds now."""
+        return len(self._held)
+
     def stop(self, *, at_once: bool = False) -> None:
         """Claim nothing more, finish within the grace, then give back. A second call hurries."""
         if at_once or self._stopping.is_set():
@@ -137,7 +137,7 @@ class Worker:
         self._register(self._store)
         if self.options.exclusive:
             require_exclusive(self._store, self._identity)
-        self._observers.worker_started(self.options.queues, self.options.concurrency)
+        self._observers.worker_started(self._app, self.options)
         for step in self._first_steps():
             retry_while_away(step, self._observers, self._stopping)
 

@@ -21,13 +21,22 @@ FOLDED_CHARS = 20
 def draw(table: Table) -> None:
     """Print a table that fits the terminal: empty columns go first, then those that it can spare."""
     console = Console()
-    places = fitting(table, console.width)
+    console.print(drawing_of(table, console.width))
+
+
+def drawing_of(table: Table, width: int, *, fold: bool = True) -> Drawing:
+    """A table in this width. Only the last column gives way: it is folded, or cut; the others stay whole."""
+    places = fitting(table, width)
+    *kept, last = places
     drawing = Drawing(box=None, pad_edge=False, header_style="bold")
-    for place in places:
-        drawing.add_column(Text(table.headers[place]), no_wrap=place != places[-1], overflow="fold")
+    for place in kept:
+        drawing.add_column(Text(table.headers[place]), no_wrap=True, min_width=_width(table, place))
+    room = width - sum(_width(table, place) + GAP for place in kept)
+    cut = {"no_wrap": True, "overflow": "ellipsis", "max_width": max(room, 1)}
+    drawing.add_column(Text(table.headers[last]), **({"overflow": "fold"} if fold else cut))
     for row in table.rows:
         drawing.add_row(*(Text(str(row[place]), STYLES.get(str(row[place]), "")) for place in places))
-    console.print(drawing)
+    return drawing
 
 
 def fitting(table: Table, width: int) -> list[int]:
@@ -40,7 +49,11 @@ def fitting(table: Table, width: int) -> list[int]:
     return places
 
 
+def _width(table: Table, place: int) -> int:
+    return max(len(table.headers[place]), *(len(str(row[place])) for row in table.rows))
+
+
 def _needed(table: Table, places: list[int]) -> int:
-    widths = [max(len(table.headers[place]), *(len(str(row[place])) for row in table.rows)) for place in places]
+    widths = [_width(table, place) for place in places]
     widths[-1] = min(widths[-1], FOLDED_CHARS)
     return sum(widths) + GAP * (len(widths) - 1)

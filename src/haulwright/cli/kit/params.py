@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from difflib import get_close_matches
 from typing import Any, Final
 
 import click
 
+from haulwright.cli.kit.verbs import JOB_ID_TYPE
 from haulwright.engine.durations import seconds
 from haulwright.engine.ids import is_id
 from haulwright.errors import InvalidValue, NotFound, Refused
@@ -16,6 +18,10 @@ from haulwright.operations.times import instant_of
 
 SHOWN_CHARS: Final = 200
 """How much of a value an error repeats."""
+LAST: Final = "last"
+"""The word for the newest job."""
+SHORTEST_TAIL: Final = 4
+_TAIL: Final = re.compile(rf"[0-9a-f-]{{{SHORTEST_TAIL},35}}")
 
 
 class _Kind(click.ParamType):  # type: ignore[type-arg] # generic in newer versions of click only
@@ -43,15 +49,16 @@ class InstantParam(_Kind):
 
 
 class JobIdParam(_Kind):
-    """The id of a job. What is no id cannot be found, on any database."""
+    """The id of a job, the end of one, or `last`; which job that is, is looked up when the command has its database."""
 
-    name = "id"
+    name = JOB_ID_TYPE
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002
         """The id."""
         text = str(value).strip().lower()
-        if not is_id(text):
-            raise NotFound("job", repr(value), hint="See jobs with: haulwright job list")
+        if text != LAST and not is_id(text) and not _TAIL.fullmatch(text):
+            hint = f"Give its id, at least {SHORTEST_TAIL} letters of its end, or {LAST}. See them: haulwright job list"
+            raise NotFound("job", repr(value), hint=hint)
         return text
 
 

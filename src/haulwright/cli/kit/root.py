@@ -18,6 +18,13 @@ from haulwright.visible import visible
 if TYPE_CHECKING:
     from haulwright.discovery import Applications, ApplicationSpec
 
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Run": ("demo", "worker", "run", "sandbox"),
+    "Look": ("top", "job", "queue", "source", "schedule", "event", "effect", "workers"),
+    "Repair": ("dead", "dlq", "doctor"),
+    "Set-up": ("db", "settings"),
+}
+"""What the commands of the engine are for, as the list shows them; the applications' come before the set-up."""
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("haulwright.demo.cli", "See it work: five applications, two workers, one of them killed, nothing lost."),
     "worker": ("haulwright.cli.worker", "Run jobs."),
@@ -70,12 +77,13 @@ class Root(Suggesting, click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
         """List the commands without importing them, and what stops an application from being listed."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
-        lines = [(word, spec.summary) for word, spec in _application_commands().items()]
-        if lines:
-            with formatter.section("Applications"):
-                formatter.write_dl(lines)
+        sections = {title: [(name, COMMANDS[name][1]) for name in names] for title, names in GROUPS.items()}
+        setting_up = sections.pop("Set-up")
+        sections["Applications"] = [(word, spec.summary) for word, spec in _application_commands().items()]
+        for title, lines in {**sections, "Set-up": setting_up}.items():
+            if lines:
+                with formatter.section(title):
+                    formatter.write_dl(lines)
         for failure in _applications().broken:
             formatter.write_paragraph()
             formatter.write_text(visible(str(failure)))

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from haulwright.cli.kit.site import Site
 
 COMMON_HELP = "The first options may stand before or after the command."
+JOB_ID_TYPE = "job id"
+"""The name of the type whose values are completed; the type itself is imported with the commands that need it."""
 _COMMON = ("app_spec", "database", "json", "utc", "debug")
 
 
@@ -68,6 +70,10 @@ class Verb(click.Command):
         as_json, utc = bool(common["json"]), bool(common["utc"])
         with Site(common["app_spec"], common["database"], as_json=as_json, utc=utc) as ctx.obj:
             try:
+                if any(param.type.name == JOB_ID_TYPE for param in self.own_params):
+                    from haulwright.cli.kit.job_ids import complete_job_ids  # noqa: PLC0415 - as above
+
+                    complete_job_ids(ctx.obj, self.own_params, ctx.params)
                 return super().invoke(ctx)
             except BrokenPipeError:
                 ctx.exit()  # the reader of our output has seen enough
@@ -88,11 +94,24 @@ class Verb(click.Command):
 class NounGroup(Suggesting):
     """A group of verbs about one thing."""
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the verbs, each with its whole first sentence."""
+        verbs = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        lines = [(name, _first_sentence(verb)) for name, verb in verbs if verb is not None and not verb.hidden]
+        with formatter.section("Commands"):
+            formatter.write_dl(lines)
+
     command_class = Verb
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.params += common_options(hidden=True)
+
+
+def _first_sentence(command: click.Command) -> str:
+    """What a command does: the first paragraph of its help, which click would cut."""
+    text = command.short_help or (command.help or "").partition("\n\n")[0]
+    return " ".join(text.split()).replace("\b", "")
 
 
 def _complete_hint(error: HaulwrightError, site: Site) -> None:

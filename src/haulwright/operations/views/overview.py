@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from haulwright.stores.queues import Trouble
 
 MESSAGE_CHARS = 80
+TAIL_CHARS: Final = 12
+"""So much of the end of an id is shown: every command finds a job by it."""
 
 
 class ThroughputView(TypedDict):
@@ -112,7 +114,7 @@ FRAME_WORKER_COLUMNS: Final[tuple[Column[WorkerStatus], ...]] = (
     Column("host", lambda worker: worker.row.host, optional=1),
     Column("pid", lambda worker: worker.row.pid),
     Column("queues", lambda worker: ",".join(worker.row.queues), optional=2),
-    Column("running", lambda worker: worker.running),
+    Column("held", lambda worker: worker.running),
     Column("seen", lambda worker: worker.row.seen_at, moment=True),
 )
 TROUBLE_COLUMNS: Final[tuple[Column[Trouble], ...]] = (
@@ -120,7 +122,7 @@ TROUBLE_COLUMNS: Final[tuple[Column[Trouble], ...]] = (
     Column("what", lambda trouble: trouble.event.removeprefix("job.")),
     Column("task", lambda trouble: trouble.task or ""),
     Column("queue", lambda trouble: trouble.queue or "", optional=1),
-    Column("job", lambda trouble: trouble.job_id, optional=2),
+    Column("job", lambda trouble: (trouble.job_id or "")[-TAIL_CHARS:], optional=2),
     Column("attempt", lambda trouble: trouble.attempt or "", optional=3),
     Column("error", lambda trouble: " ".join((trouble.message or "").split())[:MESSAGE_CHARS]),
 )

@@ -132,7 +132,7 @@ def _gate(source: SourceStatus) -> str:
     closing = source.row.closing
     if source.row.unreadable:
         return f"cannot be read by this version: {source.row.unreadable}"
-    return "open" if closing is None else f"{closing.gate} {closing.words(source.row.standing.asked_at)}"
+    return "ok" if closing is None else f"{closing.gate} {closing.words(source.row.standing.asked_at)}"
 
 
 def _rate(source: SourceStatus) -> str:
@@ -147,7 +147,7 @@ def _permits(source: SourceStatus) -> str:
 
 SOURCE_COLUMNS: Final[tuple[Column[SourceStatus], ...]] = (
     Column("source", lambda source: source.row.key),
-    Column("open", _gate),
+    Column("gate", _gate),
     Column("rate", _rate),
     Column("permits", _permits),
     Column("streak", lambda source: source.row.failure_streak),

@@ -253,8 +253,9 @@ class PostgresDatabase:
         try:
             return psycopg.connect(self.url, autocommit=True, **ours)  # type: ignore[arg-type] # libpq takes any option
         except psycopg.OperationalError as error:
-            message = f"PostgreSQL at {safe_url(self.url)} cannot be reached: {first_line(error)}"
-            raise DatabaseUnavailable(message, hint="Is it running, and are host, port and password right?") from error
+            line = first_line(error).rstrip(".")
+            message = f"PostgreSQL at {safe_url(self.url)} cannot be reached: {line}."
+            raise DatabaseUnavailable(message, hint=_connect_hint(line)) from error
 
     def _connect(self) -> PostgresConnection:
         raw = self._open()
@@ -373,3 +374,12 @@ def _copy_field(value: Any) -> str:
     if isinstance(value, str):
         return value.translate(_COPY_ESCAPES)
     return "\\N" if value is None else str(value)
+
+
+def _connect_hint(line: str) -> str:
+    """What to do about a connection that was refused: a server that answers is running."""
+    if line.endswith("does not exist") and "database" in line:
+        return "Make it with createdb, or correct the name in the address."
+    if "authentication failed" in line or line.endswith("does not exist"):
+        return "Correct the user or the password in the address."
+    return "Is it running, and are host and port right?"
