@@ -131,6 +131,7 @@ class Haulwright:
         isolation: Isolation = "thread",
         tags: Sequence[str] = (),
         event_fields: Sequence[str] = (),
+        audit: bool = False,
     ) -> Decorator:
         """Make a function a task. Its options are checked now, before any job depends on them."""
         lease_us = us(lease, what="lease", minimum=SHORTEST_LEASE_SECONDS, maximum=LONGEST_LEASE_SECONDS)
@@ -151,6 +152,7 @@ class Haulwright:
             isolation=isolation,
             tags=check_tags(tags),
             event_fields=tuple(event_fields),
+            audit=audit,
             **chosen,
         )
 
