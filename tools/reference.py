@@ -15,6 +15,22 @@ from haulwright import errors, events
 from haulwright.engine import job, join, lease, names, payload, retry, schedule, task, transitions
 from haulwright.stores import listing
 
+AUDITED = """## When they are written
+
+Of a task that says `app.task(audit=True)`, as all tasks of the applications do, every event is written when it happens:
+`job.queued` in the transaction that enqueues the job, whoever does it and on whose connection (one by one, in bulk,
+in a commit, by a schedule, by a requeue), `job.started` in the transaction of its claim, and its end with its
+settlement. Who follows the events sees a job begin, and one that hangs has its start.
+
+Of any other task an event is written when something happened that its row does not tell: a failure, a wait, a loss, a
+cancel, and with each of them the start of the run that it ends. A job that succeeds in its first run writes no event;
+`job.queued`, `job.started` and `job.completed` of it are read from its row where its timeline is shown, and are not in
+the stream ([decision 23](../decisions/0023-audited-tasks.md)).
+
+`job.failed`, `job.dead_lettered` and `job.snoozed` also carry `error_frames` where the lines of the user's code are
+known, and `job.snoozed` the error that sent the job away, where there was one.
+""".strip().splitlines()
+
 FOLLOWING = """## Following them
 
 `haulwright event tail`, and `app.operations(principal).events.follow(after=cursor)` in a program, give every event
@@ -60,6 +76,8 @@ def events_page() -> str:
         "",
         "Events are written in the transaction of what they describe, and never changed; only retention removes them.",
         'A task may declare more fields of its arguments and result: `app.task(event_fields=("connector_id",))`.',
+        "",
+        *AUDITED,
         "",
         "| event | fields |",
         "|---|---|",

@@ -1,7 +1,8 @@
 """What happens, by name. Every event is written in the transaction of what it describes.
 
-Three events of a job that succeeded in its first run are not written but read from its row: `job.queued`,
-`job.started` and `job.completed`. Every other transition writes its events and the start of the run that it ends.
+Of a task that is audited each event is written when it happens. Of any other, three events of a job that succeeded in
+its first run are not written but read from its row: `job.queued`, `job.started` and `job.completed`. Every other
+transition writes its events and the start of the run that it ends.
 """
 
 from __future__ import annotations

@@ -60,3 +60,12 @@ def test_all_applications_fit_on_one_app():
 def test_an_application_that_does_not_exist_is_not_found(sqlite_url):
     with closing(Haulwright(sqlite_url)) as app, pytest.raises(NotFound):
         application("weather", app)
+
+
+@pytest.mark.parametrize("name", APPLICATIONS)
+def test_every_task_of_an_application_is_audited(sqlite_url, name):
+    with closing(Haulwright(sqlite_url)) as app:
+        application(name, app)
+
+        assert app.tasks
+        assert [task for task in app.tasks.values() if not task.options.audit] == []

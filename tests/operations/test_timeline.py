@@ -76,7 +76,7 @@ def play(bench, *steps, task=sync):
     return handle
 
 
-@pytest.mark.proves("AU-01", "AU-02", "AU-06")
+@pytest.mark.proves("AU-06")
 def test_success_at_once(bench):
     handle = play(bench)
 
@@ -104,7 +104,6 @@ def test_retries_and_then_success(bench):
     assert all("duration_seconds" in data for data in data_of(handle, "job.completed"))
 
 
-@pytest.mark.proves("AU-02")
 def test_each_attempt_has_its_number_its_fence_and_its_worker(bench):
     handle = play(bench, ValueError("first"))
 

@@ -6,7 +6,7 @@ import pytest
 
 from haulwright import events
 from haulwright.clock import SECOND
-from haulwright.engine.outcome import Failure, Frame, read_frames
+from haulwright.engine.outcome import Failure, StackFrame, read_frames
 from haulwright.engine.settlement import PutBack, Settlement
 from haulwright.engine.transitions import State
 from tests.stores.scenes import DAY, HOUR, START, claim, claim_one, ids, new_job, race
@@ -29,7 +29,7 @@ def test_a_job_that_waits_past_its_deadline_is_dead(store, clock, make_job):
 def test_a_dead_letter_by_deadline_keeps_what_it_last_met(store, clock, worker, make_job):
     """Its class, its code and the lines of code stand with the deadline, in the row and in the event."""
     job = make_job(deadline_us=HOUR)
-    refused = Failure("TooManyRequests", "rate_limited", "429 of shop.example", (Frame("shop.py", 7, "fetch"),))
+    refused = Failure("TooManyRequests", "rate_limited", "429 of shop.example", (StackFrame("shop.py", 7, "fetch"),))
     waits = PutBack("snooze", 60 * SECOND, refund=1, deferral=1, waiting_on="source:shop:parked", failure=refused)
     store.settlements.settle([Settlement(claim_one(store, worker), waits)])
     clock.advance(3600)

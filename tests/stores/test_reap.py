@@ -79,7 +79,6 @@ def test_failures_and_losses_are_paid_from_one_budget(store, clock, worker, make
     assert store.listing.get(job.id).attempts == 2
 
 
-@pytest.mark.proves("AU-02")
 def test_the_timeline_of_a_lost_attempt_is_complete(store, clock, worker, make_job):
     a_job = make_job(event_fields='{"connector_id":"c1"}')
     claim_one(store, worker)

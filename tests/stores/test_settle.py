@@ -197,7 +197,7 @@ def test_a_first_success_needs_no_event_for_its_row_tells_it_all(store, worker, 
     assert names(store, a_job.id) == []
 
 
-@pytest.mark.proves("AU-02", "AU-03", "AU-04", "AU-05")
+@pytest.mark.proves("AU-03", "AU-04", "AU-05")
 def test_every_attempt_that_did_not_succeed_tells_its_start_and_its_end(store, clock, worker, make_job):
     job = make_job(max_attempts=2)
     fail(store, claim_one(store, worker))

@@ -314,6 +314,7 @@ class BoundTask(Generic[P, R_co]):
             concurrency_limit=None if options.concurrency is None else options.concurrency.limit,
             tags=canonical(check_tags([*options.tags, *check_tags(call.tags)])),
             headers=dump_headers(call.headers),
+            audited=options.audit,
         )
 
 

@@ -51,6 +51,8 @@ class TaskKeywords(TypedDict, total=False):
     """Words to find its jobs by."""
     event_fields: Sequence[str]
     """Names of arguments, and of fields of the result, that the events of its jobs carry."""
+    audit: bool
+    """Whether each event of its jobs is written when it happens, `job.queued` and `job.started` among them: False."""
 
 
 def task_options(  # noqa: PLR0913 - the options of a task, each with a name
@@ -67,6 +69,7 @@ def task_options(  # noqa: PLR0913 - the options of a task, each with a name
     isolation: Isolation = "thread",
     tags: Sequence[str] = (),
     event_fields: Sequence[str] = (),
+    audit: bool = False,
 ) -> TaskOptions:
     """What the engine knows of these options; what makes no sense is refused."""
     if isinstance(unique, UniqueBy):
@@ -85,4 +88,5 @@ def task_options(  # noqa: PLR0913 - the options of a task, each with a name
         isolation=isolation,
         tags=check_tags(tags),
         event_fields=tuple(event_fields),
+        audit=audit,
     )

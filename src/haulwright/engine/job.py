@@ -58,6 +58,8 @@ class NewJob(NamedTuple):
     """What its events carry, as JSON."""
     headers: str | None = None
     """What travels with it and with the jobs that it enqueues, such as a trace context: text to text, as JSON."""
+    audited: bool = False
+    """Whether each of its events is written when it happens."""
 
 
 class Enqueued(NamedTuple):
@@ -131,6 +133,10 @@ class HeldLease(Protocol):
     def event_fields(self) -> str | None:
         """What the events of the job carry, as JSON."""
 
+    @property
+    def audited(self) -> bool:
+        """Whether its start was written when it was claimed."""
+
 
 class Lease(NamedTuple):
     """The right to run one job, and what is needed to run it. Every write under it carries its `key`.
@@ -167,6 +173,8 @@ class Lease(NamedTuple):
     worker_id: str
     payload_bytes: int | None = None
     """How large the arguments are, where they are large."""
+    audited: bool = False
+    """Whether each of its events is written when it happens."""
 
     @property
     def key(self) -> LeaseKey:
@@ -227,3 +235,5 @@ class Job:
     started_at: Instant | None
     """When its first attempt began."""
     finished_at: Instant | None
+    audited: bool
+    """Whether each of its events is written when it happens."""

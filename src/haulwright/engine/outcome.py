@@ -21,7 +21,7 @@ from haulwright.errors import (
 )
 
 
-class Frame(NamedTuple):
+class StackFrame(NamedTuple):
     """A line of the user's code that an error came through."""
 
     file: str
@@ -42,11 +42,11 @@ class Failure:
     error_class: str
     code: str
     message: str
-    frames: tuple[Frame, ...] = ()
+    frames: tuple[StackFrame, ...] = ()
     """The lines of the user's code that it came through, the innermost last; then those of its causes."""
 
 
-def frame_lines(frames: Sequence[Frame]) -> list[str]:
+def frame_lines(frames: Sequence[StackFrame]) -> list[str]:
     """Frames as people read them: a line each, and one before those of each cause."""
     lines: list[str] = []
     cause: str | None = None
@@ -58,15 +58,15 @@ def frame_lines(frames: Sequence[Frame]) -> list[str]:
     return lines
 
 
-def frames_text(frames: Sequence[Frame]) -> str | None:
+def frames_text(frames: Sequence[StackFrame]) -> str | None:
     """Frames as they stand in a row; None for none."""
     return json.dumps(frames, ensure_ascii=False, separators=(",", ":")) if frames else None
 
 
-def read_frames(text: str | None) -> tuple[Frame, ...]:
+def read_frames(text: str | None) -> tuple[StackFrame, ...]:
     """The frames of a row; none where it has none, or something else."""
     rows = read_json(text, list) or []
-    return tuple(Frame(*row) for row in rows if isinstance(row, list) and len(row) == len(Frame._fields))
+    return tuple(StackFrame(*row) for row in rows if isinstance(row, list) and len(row) == len(StackFrame._fields))
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,17 +139,25 @@ def _loss_message(lease: HeldLease, *, shared: bool) -> str:
 
 
 def events_of(settlement: Settlement, worker: str) -> list[Event]:
-    """The events of a step: the start of the run, then its end. A first run that succeeded needs none."""
+    """The events of a step: the start of the run, then its end. A first run that succeeded needs none.
+
+    Of a job that is audited the start was written when it was claimed, and every end is.
+    """
     lease, step = settlement.lease, settlement.step
-    if isinstance(step, Finish) and step.state is State.SUCCEEDED and lease.fence == 1:
+    if isinstance(step, Finish) and step.state is State.SUCCEEDED and lease.fence == 1 and not lease.audited:
         return []
-    event_fields = read_json(lease.event_fields, dict) or {}
-    started = {"job_id": lease.id, "attempt": lease.attempts, "worker": worker, **event_fields}
-    record = [_event(lease, worker, events.JOB_STARTED, started, at=lease.leased_at)]
+    record = [] if lease.audited else [started_event(lease, worker)]
     took = {} if settlement.seconds is None else {"duration_seconds": round(settlement.seconds, 6)}
     for name, data in _ends(lease, step):
         record.append(_event(lease, worker, name, {"job_id": lease.id, **took, **data}))
     return record
+
+
+def started_event(lease: HeldLease, worker: str) -> Event:
+    """The start of a run."""
+    event_fields = read_json(lease.event_fields, dict) or {}
+    data = {"job_id": lease.id, "attempt": lease.attempts, "worker": worker, **event_fields}
+    return _event(lease, worker, events.JOB_STARTED, data, at=lease.leased_at)
 
 
 def _ends(lease: HeldLease, step: Step) -> list[tuple[str, dict[str, Any]]]:

@@ -59,6 +59,8 @@ class TaskOptions:
     tags: tuple[str, ...] = ()
     event_fields: tuple[str, ...] = ()
     """Names of arguments and of fields of the result that its events carry."""
+    audit: bool = False
+    """Whether each event of its jobs is written when it happens, so that those who follow the events see it then."""
 
     def __post_init__(self) -> None:
         """Refuse options that make no sense, before any job depends on them."""

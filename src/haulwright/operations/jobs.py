@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from haulwright import events
 from haulwright.client.handle import Handle
 from haulwright.engine.ids import is_id
 from haulwright.engine.join import JOIN_GATE
@@ -20,7 +18,7 @@ from haulwright.operations.access import Noun, allowed
 from haulwright.operations.arguments import read_arguments
 from haulwright.operations.filters import JobQuery
 from haulwright.operations.timeline import timeline
-from haulwright.stores.job_rows import Requeue
+from haulwright.stores.job_rows import EnqueuedBy, Requeue
 from haulwright.stores.listing import JobFilter, JobPage
 from haulwright.stores.paging import PAGE_LIMIT, Page, check_page, read_cursor
 
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from haulwright.engine.durations import Duration
-    from haulwright.engine.job import Enqueued, Job, NewJob
+    from haulwright.engine.job import Enqueued, Job
     from haulwright.stores.connection import Connection
     from haulwright.stores.store import Store
 
@@ -133,7 +131,7 @@ class JobOperations(Noun):
     @allowed("job.enqueue")
     def enqueue(self, task: str, arguments: Mapping[str, Any], **options: Unpack[EnqueueOptions]) -> Enqueued:
         """Enqueue a registered task by its name, with JSON values; its first event says who did it and why."""
-        registered = self._app.find(task)
+        registered, who = self._app.find(task), self._principal
         tenant = self._own_tenant("job.enqueue", options.get("tenant"))
         for what, name in (("tenant", tenant), ("queue", options.get("queue"))):
             if name is not None:
@@ -142,9 +140,7 @@ class JobOperations(Noun):
         job = registered.using(**options).build_plain(arguments)
 
         def work(connection: Connection) -> Enqueued:
-            (enqueued,) = self._store.jobs.enqueue_on(connection, [job])
-            if enqueued.created:
-                self._store.events.record(connection, [self._queued(job)])
+            (enqueued,) = self._store.jobs.enqueue_on(connection, [job], EnqueuedBy(who.actor, who.reason))
             return enqueued
 
         enqueued = self._store.database.transact(work)
@@ -168,13 +164,6 @@ class JobOperations(Noun):
             return Retried(successor.id, job_id, changed=True)
         changed = self._store.jobs.retry(job_id, tenant=self._tenant, reason=who.reason, actor=who.actor)
         return Retried(job_id, None, changed)
-
-    def _queued(self, job: NewJob) -> Event:
-        event_fields = json.loads(job.event_fields) if job.event_fields else {}
-        data = {"job_id": job.id, "tenant_id": job.tenant, **event_fields}
-        if self._principal.reason:
-            data["reason"] = self._principal.reason
-        return Event(events.JOB_QUEUED, job.tenant, job.id, actor=self._principal.actor, data=data)
 
 
 def scoped(which: WhichJobs, tenant: str | None, store: Store) -> JobFilter:

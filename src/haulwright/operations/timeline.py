@@ -15,7 +15,8 @@ from haulwright.events import Event
 def timeline(job: Job, stored: list[Event], *, first: bool = True, last: bool = True) -> list[Event]:
     """The events of a job in the order in which they happened; of a page, what only the first or the last one has."""
     queued = [_queued(job)] if first and not any(event.name == events.JOB_QUEUED for event in stored) else []
-    return _starts_first([*queued, *stored, *(_derived(job) if last else [])])
+    derived = _derived(job) if last and not job.audited else []
+    return _starts_first([*queued, *stored, *derived])
 
 
 def _queued(job: Job) -> Event:

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Final
 
 import haulwright
-from haulwright.engine.outcome import Frame
+from haulwright.engine.outcome import StackFrame
 from haulwright.engine.payload import clip
 from haulwright.redaction import redact
 
@@ -39,9 +39,9 @@ _STANDARD: Final = tuple(
 )
 
 
-def frames_of(error: BaseException) -> tuple[Frame, ...]:
+def frames_of(error: BaseException) -> tuple[StackFrame, ...]:
     """Where an error came from, then where its causes did; the innermost frame of each is its last."""
-    frames: list[Frame] = []
+    frames: list[StackFrame] = []
     room = FRAMES_LIMIT_BYTES
     for each, cause in _errors(error):
         for frame in _own_frames(each.__traceback__, cause):
@@ -79,9 +79,9 @@ def _words(error: BaseException) -> str:
     return clip(redact(f"{name}: {text}" if text else name), CAUSE_LIMIT_BYTES)
 
 
-def _own_frames(traceback: TracebackType | None, cause: str | None) -> list[Frame]:
+def _own_frames(traceback: TracebackType | None, cause: str | None) -> list[StackFrame]:
     """The frames in the user's code, and the library's where the error was raised in one."""
-    mine: list[Frame] = []
+    mine: list[StackFrame] = []
     last: tuple[TracebackType, str] | None = None
     for _ in range(LOOKED_AT):
         if traceback is None:
@@ -97,9 +97,9 @@ def _own_frames(traceback: TracebackType | None, cause: str | None) -> list[Fram
     return [*mine[-(FRAMES_LIMIT - len(raised_in)) :], *raised_in]
 
 
-def _frame(traceback: TracebackType, place: str, cause: str | None) -> Frame:
+def _frame(traceback: TracebackType, place: str, cause: str | None) -> StackFrame:
     function = clip(redact(traceback.tb_frame.f_code.co_qualname), NAME_LIMIT_BYTES)
-    return Frame(place, traceback.tb_lineno, function, cause)
+    return StackFrame(place, traceback.tb_lineno, function, cause)
 
 
 @lru_cache(maxsize=4096)

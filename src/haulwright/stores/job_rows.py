@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from haulwright import events
 from haulwright.clock import SECOND, Instant
 from haulwright.engine.ids import new_id
-from haulwright.engine.job import NewJob
+from haulwright.engine.job import Enqueued, NewJob
+from haulwright.engine.payload import read_json
+from haulwright.events import Event
 from haulwright.stores.payloads import inline
 
 
@@ -54,6 +57,7 @@ class DeadLetter:
     created_at: int
     payload_bytes: int | None
     """How large its arguments are, where they stand beside it."""
+    audited: bool
 
     def successor(self, how: Requeue) -> dict[str, Any]:
         """The row of the new job: the same work, a fresh budget, and the job key unless a fresh one was asked for."""
@@ -83,7 +87,37 @@ class DeadLetter:
             "lease_us": self.lease_us,
             "timeout_us": self.timeout_us,
             "deadline_us": deadline_us,
+            "audited": self.audited,
         }
+
+    def queued(self, successor: str, how: Requeue) -> list[Event]:
+        """The first event of its successor, where its task is audited."""
+        if not self.audited:
+            return []
+        return [_queued(self.tenant, successor, self.event_fields, EnqueuedBy(how.actor, how.reason))]
+
+
+@dataclass(frozen=True, slots=True)
+class EnqueuedBy:
+    """Who enqueued a job through a door for people, and why."""
+
+    actor: str
+    reason: str = ""
+
+
+def queued_events(jobs: Sequence[NewJob], enqueued: Sequence[Enqueued], by: EnqueuedBy | None = None) -> list[Event]:
+    """The first events of the jobs that were made, of those whose task is audited or that somebody made by hand."""
+    return [
+        _queued(job.tenant, job.id, job.event_fields, by)
+        for job, entry in zip(jobs, enqueued, strict=True)
+        if entry.created and (job.audited or by is not None)
+    ]
+
+
+def _queued(tenant: str, job_id: str, event_fields: str | None, by: EnqueuedBy | None) -> Event:
+    data = {"job_id": job_id, "tenant_id": tenant, **(read_json(event_fields, dict) or {})}
+    reason = {"reason": by.reason} if by is not None and by.reason else {}
+    return Event(events.JOB_QUEUED, tenant, job_id, actor=None if by is None else by.actor, data={**data, **reason})
 
 
 class Fenced(Protocol):
@@ -149,4 +183,5 @@ def row_of(job: NewJob) -> dict[str, Any]:
         "lease_us": job.lease_us,
         "timeout_us": job.timeout_us,
         "deadline_us": job.deadline_us,
+        "audited": job.audited,
     }

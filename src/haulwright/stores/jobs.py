@@ -30,7 +30,7 @@ from haulwright.stores.effects import Effects
 from haulwright.stores.enqueue_problems import hint_after_chunks, unknown_enqueue
 from haulwright.stores.error_kinds import ErrorKind
 from haulwright.stores.events import Events, as_text
-from haulwright.stores.job_rows import DeadLetter, Requeue, loaded, row_of
+from haulwright.stores.job_rows import DeadLetter, EnqueuedBy, Requeue, loaded, queued_events, row_of
 from haulwright.stores.payloads import Payloads, is_large
 from haulwright.stores.routing import Route, Way, route
 from haulwright.stores.settlements import Settlements
@@ -85,21 +85,28 @@ class Jobs:
                 raise
         return self._enqueue_in_doubt(jobs)
 
-    def enqueue_on(self, connection: Connection, jobs: Sequence[NewJob]) -> list[Enqueued]:
-        """Write jobs inside a transaction of the caller."""
+    def enqueue_on(
+        self, connection: Connection, jobs: Sequence[NewJob], by: EnqueuedBy | None = None
+    ) -> list[Enqueued]:
+        """Write jobs inside a transaction of the caller, with their first events where their task is audited."""
         if not jobs:
             return []
         chosen = route(jobs)
-        if chosen.way is Way.BULK_LOAD:
+        if chosen.way is Way.BULK_LOAD and by is None:
             self._load(connection, jobs)
             return [Enqueued(job.id, True) for job in jobs]  # noqa: FBT003 - by place, which is faster, and there are many
-        if chosen.way is Way.INSERT_MANY:
-            return self._insert_many(connection, jobs)
-        return [self._enqueue_one(connection, job, own) for job, own in chosen.each(jobs)]
+        if chosen.way is Way.BULK_LOAD or chosen.way is Way.INSERT_MANY:
+            enqueued = self._insert_many(connection, jobs)
+        else:
+            enqueued = [self._enqueue_one(connection, job, own) for job, own in chosen.each(jobs)]
+        self._events.record(connection, queued_events(jobs, enqueued, by))
+        return enqueued
 
     def enqueue_with_event(self, connection: Connection, job: NewJob, name: str, data: dict[str, Any]) -> Enqueued:
         """Write one job inside a transaction of the caller, and an event about it where it was made."""
-        return self._enqueue_one(connection, job, route([job]), Event(name, job.tenant, job.id, data=data))
+        enqueued = self._enqueue_one(connection, job, route([job]), Event(name, job.tenant, job.id, data=data))
+        self._events.record(connection, queued_events([job], [enqueued]))
+        return enqueued
 
     def cancel(self, job_id: str, *, tenant: str | None, reason: str, actor: str) -> State:
         """Cancel a job: at once where it waits, by a signal to its run where it runs."""
@@ -188,6 +195,8 @@ class Jobs:
     def _enqueue_single(self, job: NewJob, chosen: Route) -> Enqueued:
         """One job, which is how most are enqueued: in one trip where its keys allow it."""
         try:
+            if job.audited:
+                return self._db.transact(partial(self.enqueue_on, jobs=[job]))[0]
             in_one_trip = chosen.way is not Way.STEP_BY_STEP and not is_large(job.args)
             if in_one_trip and self._db.run_single(*self._in_one_trip(job, chosen)):
                 return Enqueued(job.id, created=True)
@@ -346,7 +355,7 @@ class Jobs:
         connection.run(self._book["pass_key_on"], keys | {"id": job_id, "successor": successor["id"]})
         data = {"job_id": job_id, "successor": successor["id"], "reason": how.reason}
         event = Event(events.JOB_REQUEUED, letter.tenant, job_id, actor=how.actor, data=data)
-        self._events.record(connection, [event])
+        self._events.record(connection, [event, *letter.queued(successor["id"], how)])
         return Enqueued(successor["id"], created=True)
 
     def _enqueue_successor(self, connection: Connection, letter: DeadLetter, successor: dict[str, Any]) -> None:

@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 from haulwright.clock import Instant
 from haulwright.engine.job import HeldLease, Lease
 from haulwright.engine.lease import Share, fill_up, gate_wait_us, shares_of
-from haulwright.engine.settlement import PutBack, Settlement, events_of
+from haulwright.engine.settlement import PutBack, Settlement, events_of, started_event
 from haulwright.errors import DatabaseUnavailable
 from haulwright.stores.books import Entry, book
 from haulwright.stores.claim_cursor import ClaimCursor, Pair, ScannedPair
-from haulwright.stores.connection import Columns, Connection, Database, Params, Row
+from haulwright.stores.connection import Columns, Connection, Database, Params, Row, first
 from haulwright.stores.events import Events
 from haulwright.stores.job_rows import fenced
 from haulwright.stores.payloads import Payloads
@@ -80,6 +80,7 @@ class Leases(ABC):
         self._settlements = settlements
         self._payloads = Payloads(database)
         self._book = book("haulwright.stores", database.dialect, "jobs")
+        self._workers = book("haulwright.stores", database.dialect, "workers")
 
     def claim(  # noqa: PLR0913 - who takes how much from where, each with a name
         self,
@@ -178,7 +179,10 @@ class Leases(ABC):
         return taken
 
     def _claim_gated(self, worker_id: str, queue: str, batch: int, cursor: ClaimCursor) -> Round:
-        """Scan, claim and pass the gates in one transaction: no job runs that its gate did not let through."""
+        """Scan, claim and pass the gates in one transaction: no job runs that its gate did not let through.
+
+        Jobs that are audited are claimed here too, with the event of their start.
+        """
 
         def work(connection: Connection) -> tuple[list[ScannedPair], list[Lease], list[Lease]]:
             scanned = scan_around(partial(self._scan, connection, queue), batch, cursor.last_tenant.get(queue, ""))
@@ -192,12 +196,12 @@ class Leases(ABC):
                 return leases
 
             leases = share_out(due(scanned), batch, take)
-            return scanned, leases, self._pass_gates(connection, leases)
+            return scanned, leases, self._admit(connection, worker_id, leases)
 
         scanned, leases, admitted = self._db.transact(work, rows=batch)
         cursor.room_bytes -= bytes_of(leases)
         has_more = remember(cursor, queue, scanned, leases, batch) or len(admitted) < len(leases)
-        if any(lease.concurrency_key or lease.source for lease in leases):
+        if any(lease.concurrency_key or lease.source or lease.audited for lease in leases):
             cursor.gated.add(queue)
         else:
             cursor.gated.discard(queue)
@@ -210,6 +214,12 @@ class Leases(ABC):
     def _scanning(self, queue: str, between: tuple[str, str], tenants: int) -> dict[str, Any]:
         after, before = between
         return {"queue": queue, "after": after, "before": before, "tenants": tenants, "now": self._db.clock.now()}
+
+    def _admit(self, connection: Connection, worker_id: str, leases: list[Lease]) -> list[Lease]:
+        """Those that may run, with the starts of those that are audited."""
+        admitted = self._pass_gates(connection, leases)
+        self._record_starts(connection, worker_id, [lease for lease in admitted if lease.audited])
+        return admitted
 
     def _pass_gates(self, connection: Connection, leases: list[Lease]) -> list[Lease]:
         """Keep the jobs that may run; those that find a gate closed wait for it, from this transaction on."""
@@ -225,6 +235,13 @@ class Leases(ABC):
         self._events.record(connection, [events_of(s, s.lease.worker_id)[-1] for s in waiting])
         turned_away = {s.lease.id for s in waiting}
         return [lease for lease in leases if lease.id not in turned_away]
+
+    def _record_starts(self, connection: Connection, worker_id: str, leases: list[Lease]) -> None:
+        """Write the starts of jobs that are audited with their claim: who follows the events sees them begin."""
+        if leases:
+            row = first(connection.run(self._workers["name_of"], {"id": worker_id}))
+            worker = worker_id if row is None else row[0]
+            self._events.record(connection, [started_event(lease, worker) for lease in leases])
 
     def _pass_sources(self, connection: Connection, leases: list[Lease], held_up: set[str]) -> list[Settlement]:
         """Ask the sources of the jobs that are not held up already; a permit of theirs goes back with those refused."""

@@ -27,7 +27,7 @@ _COMMON = (
     "j.progress, j.run_at, {deadline_at}, j.worker_id, "
     "(select w.name from haulwright_workers w where w.id = j.worker_id), j.leased_at, j.heartbeat_at, "
     "{lease_expires_at}, {cancel_reason}, j.error_class, j.error_code, j.error_message, j.error_frames, {result}, "
-    "j.created_at, j.updated_at, j.started_at, {finished_at}"
+    "j.created_at, j.updated_at, j.started_at, {finished_at}, j.audited"
 )
 _ABSENT = {
     "haulwright_jobs": {"reason": "text", "requeued_to": "uuid", "result": "text", "finished_at": "bigint"},

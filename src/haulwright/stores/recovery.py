@@ -225,8 +225,10 @@ class Recovery:
             self._settlements.put_back(connection, [loss])
         self._permits.free(connection, [lease])
         self._gates.give_back(connection, [lease.key])
-        started, *ends = events_of(loss, lease.worker_id)
-        self._events.record(connection, [started, lease.event(detected_by, holder.name), *ends])
+        record = events_of(loss, lease.worker_id)
+        start = 0 if lease.audited else 1  # that of an audited job was written when it was claimed
+        record.insert(start, lease.event(detected_by, holder.name))
+        self._events.record(connection, record)
         state = step.state if isinstance(step, Finish) else State.QUEUED
         return Reaped(lease.id, lease.fence, lease.tenant, lease.worker_id, holder.name, state)
 
@@ -253,6 +255,7 @@ class StaleLease:
     concurrency_key: str | None
     source: str | None
     event_fields: str | None
+    audited: bool
 
     @property
     def key(self) -> LeaseKey:

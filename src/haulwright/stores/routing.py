@@ -29,7 +29,7 @@ class Way(Enum):
     STEP_BY_STEP = auto()
     """One job with more than that: its keys, then itself, in a transaction."""
     BULK_LOAD = auto()
-    """Many jobs of which none can be a duplicate."""
+    """Many jobs of which none can be a duplicate, nor has an event of its own."""
     INSERT_MANY = auto()
     """Many jobs of which some may find their unique key taken by an active one."""
     ONE_BY_ONE = auto()
@@ -53,7 +53,7 @@ def route(jobs: Sequence[NewJob]) -> Route:
     if len(jobs) == 1:
         keys = _lasting_keys(jobs[0])
         return Route(_way_of(jobs[0], keys), [keys])
-    if all(job.job_key is None and job.unique is None for job in jobs):
+    if all(job.job_key is None and job.unique is None and not job.audited for job in jobs):
         return Route(Way.BULK_LOAD)
     each = [_lasting_keys(job) for job in jobs]
     return Route(Way.ONE_BY_ONE, each) if any(each) else Route(Way.INSERT_MANY)

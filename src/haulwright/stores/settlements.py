@@ -118,9 +118,9 @@ class Settlements:
 
 
 def is_plain_success(settlement: Settlement) -> bool:
-    """Whether a first run succeeded that held no permit: its row alone tells all of it."""
+    """Whether a first run succeeded that held no permit and is not audited: its row alone tells all of it."""
     lease, step = settlement.lease, settlement.step
-    first = lease.fence == 1 and lease.concurrency_key is None and lease.source is None
+    first = lease.fence == 1 and lease.concurrency_key is None and lease.source is None and not lease.audited
     return first and isinstance(step, Finish) and step.state is State.SUCCEEDED
 
 

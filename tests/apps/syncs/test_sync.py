@@ -48,6 +48,8 @@ def test_the_start_at_airbyte_is_an_event_of_its_own_with_the_run(world):
         "adopted": False,
     }
     assert told.fence == 1
+    stream = [event.name for event in world.bench.store.events.of_job(job_id)]
+    assert stream[:3] == ["job.queued", "job.started", "job.remote_started"]
 
 
 def test_no_worker_is_held_and_no_attempt_burnt_while_airbyte_works(world):

@@ -79,8 +79,9 @@ def test_the_first_event_of_a_sync_names_its_connection_and_account(world):
     world.connect()
     job_id = world.dispatch()
 
-    (queued,) = world.events(job_id, "job.queued")
+    (queued,) = world.bench.store.events.of_job(job_id)
 
+    assert queued.name == "job.queued"
     assert queued.data == {
         "job_id": job_id,
         "tenant_id": "acme",

@@ -6,6 +6,7 @@ import builtins
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from haulwright import Concurrency, State
@@ -89,19 +90,18 @@ class Brands(Application):
         """Each task with its options, given what it uses."""
         tables, repository, registry, figures = self.tables, self.repository, self.registry, self.figures
         purchase = RunPurchase(tables, figures, self.account, self.jobs)
-        self.compile_task: Task[[str], Any] = self.app.task(
-            name=COMPILE, queue=QUEUE, retry=self.retry, lease=figures.lease_seconds,
+        declare = partial(self.app.task, queue=QUEUE, audit=True)
+        self.compile_task: Task[[str], Any] = declare(
+            name=COMPILE, retry=self.retry, lease=figures.lease_seconds,
             timeout=figures.lease_seconds, deadline="1 day", event_fields=("compile_run_id",),
         )(CompileTask(tables, repository, registry, figures, model, self.jobs).compile)  # fmt: skip
-        self.refresh_task: Task[..., Any] = self.app.task(
-            name=REFRESH, queue=QUEUE, retry=self.retry, concurrency=Concurrency(1, by="connection_id"),
+        self.refresh_task: Task[..., Any] = declare(
+            name=REFRESH, retry=self.retry, concurrency=Concurrency(1, by="connection_id"),
             timeout="5 min", deadline="6 h", event_fields=("connection_id", "compile_run_id", "outcome"),
         )(RefreshTask(tables, repository, registry, figures, purchase).refresh)  # fmt: skip
-        self.app.task(name=ABORT, queue=QUEUE, retry=COMPILE_RETRY, deadline="1 h")(AbortTask(self.account).abort)
-        self.app.task(name=SEEK, queue=QUEUE, retry=COMPILE_RETRY, deadline="6 h")(
-            SeekTask(tables, figures, self.account, self.jobs).seek
-        )
-        self.tidy_task = self.app.task(name=TIDY, queue=QUEUE, retry=3, timeout="10 min")(self._tidy.tidy)
+        declare(name=ABORT, retry=COMPILE_RETRY, deadline="1 h")(AbortTask(self.account).abort)
+        declare(name=SEEK, retry=COMPILE_RETRY, deadline="6 h")(SeekTask(tables, figures, self.account, self.jobs).seek)
+        self.tidy_task = declare(name=TIDY, retry=3, timeout="10 min")(self._tidy.tidy)
 
     @verb("brands.change")
     def add(self, principal: Principal, name: str, answers: Mapping[str, Any] | None = None) -> Brand:

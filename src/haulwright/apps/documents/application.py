@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -53,7 +54,7 @@ class Documents(Application):
         self._planning = Planning(self.tables, self.fetch_task)
 
     def _declare_tasks(self) -> None:
-        declare, figures = self.app.task, self.figures
+        declare, figures = partial(self.app.task, audit=True), self.figures
         stores = (self.tables, self.artifacts, self.folders)
         self.fetch_task = declare(
             name="documents.fetch", queue=QUEUE, retry=replace(FETCH_RETRY, attempts=figures.attempts),

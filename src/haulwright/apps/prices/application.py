@@ -53,6 +53,7 @@ class Prices(Application):
             lease=settings.lease_seconds,
             timeout="10 min",
             event_fields=FACTS,
+            audit=True,
         )(Collect(self.tables, self.intakes, self.sources).run)
 
     @verb("prices.change")

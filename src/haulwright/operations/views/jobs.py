@@ -27,7 +27,7 @@ ERROR_CHARS = 60
 """How much of an error a table shows; the job itself has the rest."""
 
 
-class FrameView(TypedDict):
+class StackFrameView(TypedDict):
     """A line of the user's code that an error came through; `cause` where it was one that led to it."""
 
     file: str
@@ -37,7 +37,7 @@ class FrameView(TypedDict):
 
 
 ErrorView = TypedDict(
-    "ErrorView", {"class": str | None, "code": str | None, "message": str | None, "frames": list[FrameView]}
+    "ErrorView", {"class": str | None, "code": str | None, "message": str | None, "frames": list[StackFrameView]}
 )
 """The last error of a job, with the lines of the user's code that it came through, the innermost last."""
 
@@ -181,7 +181,7 @@ def error_view(job: Job) -> ErrorView | None:
     """The last error of a job, if it has one."""
     if job.error_class is None and job.error_message is None:
         return None
-    frames: list[FrameView] = [
+    frames: list[StackFrameView] = [
         {"file": frame.file, "line": frame.line, "function": frame.function, "cause": frame.cause}
         for frame in read_frames(job.error_frames)
     ]

@@ -26,7 +26,16 @@ def plan_job_if_absent(conn: sqlite3.Connection, work_id: str, artifact_id: str,
         "expected_sha256": None, "expected_bytes": None, "expected_kind": None,
     }  # fmt: skip
     args = canonical({"artifact": key})
-    job = NewJob(new_id(), TASK, args, queue=QUEUE, max_attempts=FETCH_RETRY.attempts, job_key=key, event_fields=args)
+    job = NewJob(
+        new_id(),
+        TASK,
+        args,
+        queue=QUEUE,
+        max_attempts=FETCH_RETRY.attempts,
+        job_key=key,
+        event_fields=args,
+        audited=True,
+    )
     with transaction(conn) as store:
 
         def work(connection: Connection) -> str:

@@ -10,13 +10,13 @@ insert into haulwright_jobs (
     id, tenant, task, queue, state, rank, run_at, args, max_attempts, job_key, source, unique_key, unique_scope,
     concurrency_key, concurrency_limit, correlation_id, tags, event_fields, headers,
     requeued_from, lease_us, timeout_us, deadline_at,
-    created_at, updated_at)
+    created_at, updated_at, audited)
 select
     :id::uuid, :tenant, :task, :queue, 'queued', :rank::smallint, coalesce(:run_at::bigint, clock.now + :delay_us::bigint),
     :args, :max_attempts::int, :job_key, :source, :unique_key, :unique_scope, :concurrency_key, :concurrency_limit::int,
     :correlation_id, :tags, :event_fields, :headers, :requeued_from::uuid, :lease_us::bigint, :timeout_us::bigint,
     greatest(coalesce(:run_at::bigint, clock.now + :delay_us::bigint), clock.now) + :deadline_us::bigint,
-    clock.now, clock.now
+    clock.now, clock.now, :audited::bool
 from (select haulwright_now(:now::bigint) as now) clock
 where not :notify::bool or pg_notify('haulwright', '') is not null
 on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do nothing;
@@ -35,14 +35,14 @@ with taken as (
     insert into haulwright_jobs (
         id, tenant, task, queue, state, rank, run_at, args, max_attempts, job_key, source, unique_key, unique_scope,
         concurrency_key, concurrency_limit, correlation_id, tags, event_fields, headers, requeued_from, lease_us, timeout_us,
-        deadline_at, created_at, updated_at)
+        deadline_at, created_at, updated_at, audited)
     select
         taken.job_id, :tenant, :task, :queue, 'queued', :rank::smallint,
         coalesce(:run_at::bigint, clock.now + :delay_us::bigint), :args, :max_attempts::int, :job_key, :source,
         :unique_key, :unique_scope, :concurrency_key, :concurrency_limit::int, :correlation_id, :tags, :event_fields, :headers,
         :requeued_from::uuid, :lease_us::bigint, :timeout_us::bigint,
         greatest(coalesce(:run_at::bigint, clock.now + :delay_us::bigint), clock.now) + :deadline_us::bigint,
-        clock.now, clock.now
+        clock.now, clock.now, :audited::bool
     from taken cross join (select haulwright_now(:now::bigint) as now) clock
     where not :notify::bool or pg_notify('haulwright', '') is not null
     returning id, created_at
@@ -58,21 +58,23 @@ insert into haulwright_jobs (
     id, tenant, task, queue, state, rank, run_at, args, max_attempts, job_key, source, unique_key, unique_scope,
     concurrency_key, concurrency_limit, correlation_id, tags, event_fields, headers,
     requeued_from, lease_us, timeout_us, deadline_at,
-    created_at, updated_at)
+    created_at, updated_at, audited)
 select
     n.id, n.tenant, n.task, n.queue, 'queued', n.rank, coalesce(n.run_at, clock.now + n.delay_us), n.args,
     n.max_attempts, n.job_key, n.source, n.unique_key, n.unique_scope, n.concurrency_key, n.concurrency_limit,
     n.correlation_id, n.tags, n.event_fields, n.headers, n.requeued_from, n.lease_us, n.timeout_us,
-    greatest(coalesce(n.run_at, clock.now + n.delay_us), clock.now) + n.deadline_us, clock.now, clock.now
+    greatest(coalesce(n.run_at, clock.now + n.delay_us), clock.now) + n.deadline_us, clock.now, clock.now,
+    n.audited
 from (select haulwright_now(:now::bigint) as now) clock
 cross join unnest(
     :id::uuid[], :tenant::text[], :task::text[], :queue::text[], :rank::smallint[], :run_at::bigint[],
     :delay_us::bigint[], :args::text[], :max_attempts::int[], :job_key::text[], :source::text[], :unique_key::text[],
     :unique_scope::text[], :concurrency_key::text[], :concurrency_limit::int[], :correlation_id::text[],
-    :tags::text[], :event_fields::text[], :headers::text[], :requeued_from::uuid[], :lease_us::bigint[], :timeout_us::bigint[], :deadline_us::bigint[]
+    :tags::text[], :event_fields::text[], :headers::text[], :requeued_from::uuid[], :lease_us::bigint[], :timeout_us::bigint[], :deadline_us::bigint[],
+    :audited::bool[]
 ) as n (id, tenant, task, queue, rank, run_at, delay_us, args, max_attempts, job_key, source, unique_key,
         unique_scope, concurrency_key, concurrency_limit, correlation_id, tags, event_fields, headers, requeued_from, lease_us,
-        timeout_us, deadline_us)
+        timeout_us, deadline_us, audited)
 on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do nothing
 returning id, case when :notify::bool then pg_notify('haulwright', '') end;
 
@@ -229,7 +231,7 @@ with picked as materialized (
     from unnest(:tenant::text[], :rank::smallint[], :limit::int[], :past_run_at::bigint[], :past_id::uuid[])
         as share (tenant, rank, most, past_run_at, past_id)
     cross join lateral (
-        select id, concurrency_key is not null or source is not null as gated, payload_bytes from haulwright_jobs
+        select id, concurrency_key is not null or source is not null or audited as gated, payload_bytes from haulwright_jobs
         where queue = :queue and state = 'queued' and tenant = share.tenant and rank = share.rank
           and run_at <= (select haulwright_now(:now::bigint)) and (run_at, id) > (share.past_run_at, share.past_id)
         order by run_at, id limit share.most for update skip locked) chosen
@@ -250,7 +252,7 @@ where j.id = any(case
 returning j.id, j.fence, j.tenant, j.task, j.queue, j.args, j.attempts, j.max_attempts, j.losses, j.deferrals,
     j.job_key, -j.rank, j.run_at, j.created_at, j.leased_at, j.lease_us, j.timeout_us, j.deadline_at, j.concurrency_key,
     j.concurrency_limit, j.source, j.correlation_id, j.tags, j.requeued_from, j.event_fields, j.headers, j.worker_id,
-    j.payload_bytes;
+    j.payload_bytes, j.audited;
 
 -- name: claim_single_tenant
 -- The walk, and at once the claim of what it found where one pair alone has something due: a lone job takes one trip.
@@ -278,7 +280,7 @@ with recursive pair (tenant, rank, run_at, due, due_tenants, counted) as (
 ), picked as materialized (
     select chosen.id, chosen.gated, chosen.payload_bytes
     from ready cross join lateral (
-        select id, concurrency_key is not null or source is not null as gated, payload_bytes from haulwright_jobs
+        select id, concurrency_key is not null or source is not null or audited as gated, payload_bytes from haulwright_jobs
         where queue = :queue and state = 'queued' and tenant = ready.tenant and rank = ready.rank
           and run_at <= (select haulwright_now(:now::bigint))
         order by run_at, id limit :batch for update skip locked) chosen
@@ -302,7 +304,7 @@ with recursive pair (tenant, rank, run_at, due, due_tenants, counted) as (
     returning j.id, j.fence, j.tenant, j.task, j.queue, j.args, j.attempts, j.max_attempts, j.losses, j.deferrals,
         j.job_key, -j.rank, j.run_at, j.created_at, j.leased_at, j.lease_us, j.timeout_us, j.deadline_at,
         j.concurrency_key, j.concurrency_limit, j.source, j.correlation_id, j.tags, j.requeued_from, j.event_fields, j.headers,
-        j.worker_id, j.payload_bytes
+        j.worker_id, j.payload_bytes, j.audited
 )
 select pair.tenant, pair.rank, pair.run_at, pair.due, taken.* from pair left join taken on pair.due;
 
@@ -373,7 +375,7 @@ with input as (
         id, tenant, task, queue, state, reason, rank, run_at, args, attempts, max_attempts, deferrals, losses, fence,
         job_key, source, unique_key, unique_scope, concurrency_key, concurrency_limit, correlation_id, tags, event_fields, headers,
         requeued_from, lease_us, timeout_us, deadline_at, worker_id, leased_at, heartbeat_at, progress, error_class, error_code,
-        error_message, error_frames, result, created_at, updated_at, started_at, finished_at, payload_bytes)
+        error_message, error_frames, result, created_at, updated_at, started_at, finished_at, payload_bytes, audited)
     select
         id, tenant, task, queue, outcome, reason, rank, run_at, args, attempts, max_attempts, deferrals,
         losses + more_losses, fence, job_key, source, unique_key, unique_scope, concurrency_key, concurrency_limit,
@@ -382,7 +384,7 @@ with input as (
         heartbeat_at, progress, coalesce(last_class, error_class), coalesce(last_code, error_code),
         coalesce(last_message, error_message), case when last_class is null then error_frames else last_frames end,
         result, created_at, (select haulwright_now(:now::bigint)), started_at,
-        (select haulwright_now(:now::bigint)), payload_bytes
+        (select haulwright_now(:now::bigint)), payload_bytes, audited
     from deleted
 )
 select id, fence, worker_id, joined from deleted;
@@ -426,7 +428,7 @@ for update of j;
 -- name: stale
 -- Leases that ran out, the longest first. Rows that another sweep holds are left to it.
 select id, fence, tenant, task, attempts, max_attempts, losses, cancel_reason, worker_id, leased_at, heartbeat_at,
-       concurrency_key, source, event_fields
+       concurrency_key, source, event_fields, audited
 from haulwright_jobs
 where state = 'running' and lease_expires_at < haulwright_now(:now::bigint)
 order by lease_expires_at limit :limit for update skip locked;
@@ -447,7 +449,7 @@ left join lateral (
 -- name: silent
 -- Leases that have run out, and whose heartbeat is the one that was watched. Rows that somebody holds are left alone.
 select j.id, j.fence, j.tenant, j.task, j.attempts, j.max_attempts, j.losses, j.cancel_reason, j.worker_id, j.leased_at,
-       j.heartbeat_at, j.concurrency_key, j.source, j.event_fields
+       j.heartbeat_at, j.concurrency_key, j.source, j.event_fields, j.audited
 from (select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence, unnest(:worker_id::uuid[]) as worker_id,
              unnest(:heartbeat_at::bigint[]) as heartbeat_at) watched
 join haulwright_jobs j on j.id = watched.id and j.fence = watched.fence and j.worker_id = watched.worker_id
@@ -458,7 +460,7 @@ order by j.id for update of j skip locked;
 -- name: leases_of
 -- Leases of workers that are known to be gone.
 select id, fence, tenant, task, attempts, max_attempts, losses, cancel_reason, worker_id, leased_at, heartbeat_at,
-       concurrency_key, source, event_fields
+       concurrency_key, source, event_fields, audited
 from haulwright_jobs
 where state = 'running' and worker_id = any(:workers::uuid[])
 order by lease_expires_at limit :limit for update skip locked;
@@ -552,7 +554,7 @@ returning id;
 -- One dead letter of a tenant, held so that it is requeued once.
 select id, tenant, task, queue, rank, args, max_attempts, job_key, source, unique_key, unique_scope, concurrency_key,
        concurrency_limit, correlation_id, tags, event_fields, headers,
-       lease_us, timeout_us, deadline_at, run_at, state, requeued_to, created_at, payload_bytes
+       lease_us, timeout_us, deadline_at, run_at, state, requeued_to, created_at, payload_bytes, audited
 from haulwright_history
 where id = :id::uuid and (:tenant::text is null or tenant = :tenant) for update;
 

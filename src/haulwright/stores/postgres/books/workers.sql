@@ -23,6 +23,9 @@ update haulwright_workers set lost_at = haulwright_now(:now::bigint)
 where id = any(array(select id from haulwright_workers where id = any(:workers::uuid[]) order by id for update))
 returning id;
 
+-- name: name_of
+select name from haulwright_workers where id = :id::uuid;
+
 -- name: on_host
 -- Workers of a host that did not say that they stopped.
 select id, name, boot_id, pid, pid_started from haulwright_workers

@@ -7,11 +7,12 @@ insert into haulwright_jobs (
     id, tenant, task, queue, state, rank, run_at, args, max_attempts, job_key, source, unique_key, unique_scope,
     concurrency_key, concurrency_limit, correlation_id, tags, event_fields, headers,
     requeued_from, lease_us, timeout_us, deadline_at,
-    created_at, updated_at)
+    created_at, updated_at, audited)
 values (
     :id, :tenant, :task, :queue, 'queued', :rank, coalesce(:run_at, :now + :delay_us), :args, :max_attempts, :job_key,
     :source, :unique_key, :unique_scope, :concurrency_key, :concurrency_limit, :correlation_id, :tags, :event_fields, :headers,
-    :requeued_from, :lease_us, :timeout_us, max(coalesce(:run_at, :now + :delay_us), :now) + :deadline_us, :now, :now)
+    :requeued_from, :lease_us, :timeout_us, max(coalesce(:run_at, :now + :delay_us), :now) + :deadline_us, :now, :now,
+    :audited)
 on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do nothing;
 
 -- name: enqueue_keyed
@@ -26,12 +27,13 @@ insert into haulwright_jobs (
     id, tenant, task, queue, state, rank, run_at, args, max_attempts, job_key, source, unique_key, unique_scope,
     concurrency_key, concurrency_limit, correlation_id, tags, event_fields, headers,
     requeued_from, lease_us, timeout_us, deadline_at,
-    created_at, updated_at)
+    created_at, updated_at, audited)
 select
     taken.job_id, :tenant, :task, :queue, 'queued', :rank, coalesce(:run_at, :now + :delay_us), :args, :max_attempts,
     :job_key, :source, :unique_key, :unique_scope, :concurrency_key, :concurrency_limit, :correlation_id, :tags, :event_fields,
     :headers,
-    :requeued_from, :lease_us, :timeout_us, max(coalesce(:run_at, :now + :delay_us), :now) + :deadline_us, :now, :now
+    :requeued_from, :lease_us, :timeout_us, max(coalesce(:run_at, :now + :delay_us), :now) + :deadline_us, :now, :now,
+    :audited
 from haulwright_keys taken
 where taken.tenant = :tenant and taken.kind = :kind and taken.task = :key_task and taken.key = :key and changes() = 1
 returning id;
@@ -44,12 +46,13 @@ insert into haulwright_jobs (
     id, tenant, task, queue, state, rank, run_at, args, max_attempts, job_key, source, unique_key, unique_scope,
     concurrency_key, concurrency_limit, correlation_id, tags, event_fields, headers,
     requeued_from, lease_us, timeout_us, deadline_at,
-    created_at, updated_at)
+    created_at, updated_at, audited)
 select
     input.id, input.tenant, input.task, input.queue, 'queued', input.rank, coalesce(input.run_at, :now + input.delay_us),
     input.args, input.max_attempts, input.job_key, input.source, input.unique_key, input.unique_scope, input.concurrency_key,
     input.concurrency_limit, input.correlation_id, input.tags, input.event_fields, input.headers, input.requeued_from, input.lease_us,
-    input.timeout_us, max(coalesce(input.run_at, :now + input.delay_us), :now) + input.deadline_us, :now, :now
+    input.timeout_us, max(coalesce(input.run_at, :now + input.delay_us), :now) + input.deadline_us, :now, :now,
+    input.audited
 from input where true
 on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do nothing
 returning id, :notify;  -- the bell is the file's own log
@@ -149,7 +152,7 @@ where id in (
     order by run_at, id limit :limit)
 returning id, fence, tenant, task, queue, args, attempts, max_attempts, losses, deferrals, job_key, -rank, run_at,
     created_at, leased_at, lease_us, timeout_us, deadline_at, concurrency_key, concurrency_limit, source, correlation_id, tags,
-    requeued_from, event_fields, headers, worker_id, payload_bytes;
+    requeued_from, event_fields, headers, worker_id, payload_bytes, audited;
 
 -- name: renew
 update haulwright_jobs set heartbeat_at = :now, lease_expires_at = :now + lease_us, updated_at = :now
@@ -181,7 +184,7 @@ insert into haulwright_history (
     id, tenant, task, queue, state, reason, rank, run_at, args, attempts, max_attempts, deferrals, losses, fence,
     job_key, source, unique_key, unique_scope, concurrency_key, concurrency_limit, correlation_id, tags, event_fields, headers,
     requeued_from, lease_us, timeout_us, deadline_at, worker_id, leased_at, heartbeat_at, progress, error_class, error_code,
-    error_message, error_frames, result, created_at, updated_at, started_at, finished_at, payload_bytes)
+    error_message, error_frames, result, created_at, updated_at, started_at, finished_at, payload_bytes, audited)
 select
     j.id, j.tenant, j.task, j.queue, input.state, input.reason, j.rank, j.run_at, j.args, j.attempts, j.max_attempts,
     j.deferrals, j.losses + input.losses, j.fence, j.job_key, j.source, j.unique_key, j.unique_scope, j.concurrency_key,
@@ -192,7 +195,7 @@ select
     coalesce(input.error_message, j.error_message),
     case when input.error_class is null then j.error_frames else input.error_frames end,
     input.result, j.created_at, :now, j.started_at, :now,
-    j.payload_bytes
+    j.payload_bytes, j.audited
 from input cross join haulwright_jobs j
 where j.id = input.id and j.fence = input.fence and j.worker_id is input.worker_id and j.state = input.was;
 delete from haulwright_jobs where id in (
@@ -229,7 +232,7 @@ where j.id = input.id and j.fence = input.fence and j.worker_id = input.worker_i
 -- name: stale
 -- Leases that ran out, the longest first.
 select id, fence, tenant, task, attempts, max_attempts, losses, cancel_reason, worker_id, leased_at, heartbeat_at,
-       concurrency_key, source, event_fields
+       concurrency_key, source, event_fields, audited
 from haulwright_jobs
 where state = 'running' and lease_expires_at < :now
 order by lease_expires_at limit :limit;
@@ -247,7 +250,7 @@ from (select 1) left join (
 -- name: silent
 -- Leases that have run out, and whose heartbeat is the one that was watched.
 select j.id, j.fence, j.tenant, j.task, j.attempts, j.max_attempts, j.losses, j.cancel_reason, j.worker_id, j.leased_at,
-       j.heartbeat_at, j.concurrency_key, j.source, j.event_fields
+       j.heartbeat_at, j.concurrency_key, j.source, j.event_fields, j.audited
 from input cross join haulwright_jobs j
 where j.id = input.id and j.fence = input.fence and j.worker_id = input.worker_id and j.state = 'running'
   and j.heartbeat_at = input.heartbeat_at and j.lease_expires_at < :now
@@ -256,7 +259,7 @@ order by j.id;
 -- name: leases_of
 -- Leases of workers that are known to be gone.
 select id, fence, tenant, task, attempts, max_attempts, losses, cancel_reason, worker_id, leased_at, heartbeat_at,
-       concurrency_key, source, event_fields
+       concurrency_key, source, event_fields, audited
 from haulwright_jobs
 where state = 'running' and worker_id in (select value from json_each(:workers))
 order by lease_expires_at limit :limit;
@@ -345,7 +348,7 @@ returning id;
 -- One dead letter of a tenant.
 select id, tenant, task, queue, rank, args, max_attempts, job_key, source, unique_key, unique_scope, concurrency_key,
        concurrency_limit, correlation_id, tags, event_fields, headers,
-       lease_us, timeout_us, deadline_at, run_at, state, requeued_to, created_at, payload_bytes
+       lease_us, timeout_us, deadline_at, run_at, state, requeued_to, created_at, payload_bytes, audited
 from haulwright_history
 where id = :id and (:tenant is null or tenant = :tenant);
 

@@ -19,6 +19,9 @@ where id = :id and stopped_at is null returning id;
 -- Leases were taken back from these workers.
 update haulwright_workers set lost_at = :now where id in (select value from json_each(:workers)) returning id;
 
+-- name: name_of
+select name from haulwright_workers where id = :id;
+
 -- name: on_host
 -- Workers of a host that did not say that they stopped.
 select id, name, boot_id, pid, pid_started from haulwright_workers
