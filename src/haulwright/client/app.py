@@ -23,8 +23,9 @@ from haulwright.engine.source import source_key, source_limits
 from haulwright.engine.unknown_options import check_options, refuse_options, unknown_attribute
 from haulwright.errors import InvalidValue, Refused, UnknownTask
 from haulwright.settings import Settings
+from haulwright.stores import migrations
 from haulwright.stores.caller_connection import adopt_connection
-from haulwright.stores.connect import open_existing, prepare
+from haulwright.stores.connect import open_database, open_existing, prepare
 from haulwright.stores.store import Store
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ class Haulwright:
         self._url = database_url
         self._clock = clock
         self._store: Store | None = None
+        self._unopened: Store | None = None
+        """What stands beside connections of the caller's until this app opens one of its own."""
         self._opening = threading.Lock()
         self.tasks: dict[str, Task[..., Any]] = {}
         self.schedules: dict[str, tuple[ScheduleSpec, NewJob]] = {}
@@ -90,7 +93,21 @@ class Haulwright:
 
     def store_on(self, connection: Any) -> Store:
         """The memory seen through a connection of the caller, or this app's own where none is given."""
-        return self.store if connection is None else Store(adopt_connection(connection, self.store.database))
+        if connection is None:
+            return self.store
+        if self._store is not None:
+            return Store(adopt_connection(connection, self._store.database))
+        # Nothing is opened here: on SQLite it could wait for the lock that the caller itself holds.
+        seen = self._unopened is not None
+        store = self._unopened or Store(open_database(self.database_url, clock=self._clock))
+        needed = () if seen else (migrations.ENGINE, *self._tables)
+        adopted = Store(adopt_connection(connection, store.database, needed))
+        self._unopened = store
+        return adopted
+
+    def store_beside(self, connection: Any) -> Store:
+        """The memory that a handle asks later. Beside a connection of the caller's nothing is opened for it now."""
+        return self.store if connection is None or self._unopened is None else self._unopened
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -106,6 +123,7 @@ class Haulwright:
         """Need the tables of an application: they are there when the database is opened, or said to be missing."""
         if package not in self._tables:
             self._tables.append(package)
+            self._unopened = None  # these were not looked for yet
             if self._store is not None:
                 prepare(self._store.database, (package,))
 
@@ -209,7 +227,7 @@ class Haulwright:
         enqueued = self.store_on(connection).jobs.enqueue(jobs)
         self.note_enqueued(jobs, enqueued)
         return [
-            Handle(self.store, entry.id, created=entry.created, values=call.task.signature.result)
+            Handle(self.store_beside(connection), entry.id, created=entry.created, values=call.task.signature.result)
             for entry, call in zip(enqueued, calls, strict=True)
         ]
 
@@ -323,13 +341,13 @@ class Haulwright:
     @contextmanager
     def moved_to(self, database_url: str, *, clock: Clock | None = None) -> Iterator[Self]:
         """Work on another database for a while, as a test does; afterwards all is as it was before."""
-        before = (self._url, self._clock, self._store)
-        self._url, self._clock, self._store = database_url, clock, None
+        before = (self._url, self._clock, self._store, self._unopened)
+        self._url, self._clock, self._store, self._unopened = database_url, clock, None, None
         try:
             yield self
         finally:
             self.close()
-            self._url, self._clock, self._store = before
+            self._url, self._clock, self._store, self._unopened = before
 
     def __reduce__(self) -> tuple[Callable[[str, str], Any], tuple[str, str]]:
         """An app travels to another process by its name: there it is imported, not copied."""
@@ -354,6 +372,9 @@ class Haulwright:
         if self._store is not None:
             self._store.close()
             self._store = None
+        if self._unopened is not None:
+            self._unopened.close()
+            self._unopened = None
 
 
 def _above(module: str, name: str) -> Any:

@@ -258,7 +258,8 @@ class BoundTask(Generic[P, R_co]):
         store = self._task.app.store_on(self._options.connection)
         (entry,) = store.jobs.enqueue([job])
         self._task.app.note_enqueued([job], [entry])
-        return Handle(self._task.app.store, entry.id, created=entry.created, values=self._task.signature.result)
+        beside = self._task.app.store_beside(self._options.connection)
+        return Handle(beside, entry.id, created=entry.created, values=self._task.signature.result)
 
     def _job(self, text: str, plain: dict[str, Any]) -> NewJob:
         """The job of one call: what its task and its options say of all of them, and what its arguments say of it."""

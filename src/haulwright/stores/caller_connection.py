@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from haulwright.errors import DatabaseUnavailable, Refused
 from haulwright.stores.books import Entry
+from haulwright.stores.connect import require_current
 from haulwright.stores.connection import Columns, Connection, Database, Listener, Params, Row, run
 from haulwright.stores.sqlite.connection import SqliteConnection, SqliteDatabase
 
@@ -72,27 +73,32 @@ class CallerConnection:
         """Nothing: the connection is the caller's."""
 
 
-def adopt_connection(raw: Any, database: Database) -> CallerConnection:
-    """See a database through a connection of the caller: sqlite3's or psycopg's."""
+def adopt_connection(raw: Any, database: Database, needed: Sequence[str] = ()) -> CallerConnection:
+    """See a database through a connection of the caller: sqlite3's or psycopg's.
+
+    `needed` are the chains of migrations that must be there: looked for through this connection, never applied.
+    """
     if isinstance(raw, sqlite3.Connection):
         _require(database, "sqlite", raw)
-        return _borrow_sqlite(raw, database)
+        return _borrow_sqlite(raw, database, needed)
     if type(raw).__module__.partition(".")[0] == "psycopg":
         _require(database, "postgres", raw)
-        return _borrow_postgres(raw, database)
+        return _borrow_postgres(raw, database, needed)
     message = f"A connection of the type {type(raw).__module__}.{type(raw).__name__} cannot carry an enqueue."
     raise Refused(message, hint="Give a sqlite3.Connection or a psycopg.Connection to the database of the jobs.")
 
 
-def _borrow_sqlite(raw: sqlite3.Connection, database: Database) -> CallerConnection:
+def _borrow_sqlite(raw: sqlite3.Connection, database: Database, needed: Sequence[str]) -> CallerConnection:
     door = _SqliteDoor(raw)
     _require_file(door, database)
+    adopted = CallerConnection(SqliteConnection(door), database)  # type: ignore[arg-type] # it executes, and is never pooled
+    require_current(adopted, needed)
     if not raw.in_transaction:
         if raw.isolation_level is None or getattr(raw, "autocommit", False) is True:
             message = "The connection is in autocommit mode and outside a transaction."
             raise Refused(message, hint='Begin one: connection.execute("begin immediate")')
         _begin(raw)  # a savepoint alone would commit at its release; the caller expects to commit by itself
-    return CallerConnection(SqliteConnection(door), database)  # type: ignore[arg-type] # it executes, and is never pooled
+    return adopted
 
 
 def _require_file(door: _SqliteDoor, database: Database) -> None:
@@ -112,7 +118,7 @@ def _begin(raw: sqlite3.Connection) -> None:
         raise DatabaseUnavailable(message, hint="Nothing was written. Try again.") from error
 
 
-def _borrow_postgres(raw: Any, database: Database) -> CallerConnection:
+def _borrow_postgres(raw: Any, database: Database, needed: Sequence[str]) -> CallerConnection:
     import psycopg  # noqa: PLC0415 - the driver is optional, and the caller has it
 
     from haulwright.stores.postgres.connection import PostgresConnection  # noqa: PLC0415 - as above
@@ -123,7 +129,9 @@ def _borrow_postgres(raw: Any, database: Database) -> CallerConnection:
     if raw.autocommit and raw.info.transaction_status == psycopg.pq.TransactionStatus.IDLE:
         message = "The connection is in autocommit mode and outside a transaction."
         raise Refused(message, hint="Wrap it: with connection.transaction(): ...")
-    return CallerConnection(PostgresConnection(_PostgresDoor(raw)), database)  # type: ignore[arg-type]
+    adopted = CallerConnection(PostgresConnection(_PostgresDoor(raw)), database)  # type: ignore[arg-type]
+    require_current(adopted, needed)
+    return adopted
 
 
 def _require(database: Database, dialect: str, raw: object) -> None:

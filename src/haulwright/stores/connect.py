@@ -63,6 +63,14 @@ def prepare(database: Database, packages: Sequence[str] = (migrations.ENGINE,), 
                 raise _behind(state)
 
 
+def require_current(database: Database, packages: Sequence[str]) -> None:
+    """Refuse a schema that is missing or behind, with the line to type. Nothing is applied, on either database."""
+    for package in packages:
+        state = migrations.status(database, package)
+        if not state.current:
+            raise _behind(state)
+
+
 def _mention_foreign_names(database: Database, package: str) -> None:
     names = declared_names(migrations.chain_of(package, database.dialect))
     for row in database.read(lambda connection: find_names(connection, names)):
