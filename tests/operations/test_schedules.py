@@ -120,7 +120,8 @@ def test_support_and_admin_trigger_a_schedule_of_the_tenant_by_their_own_name(pr
 def test_support_of_one_tenant_does_nothing_to_the_schedule_of_another():
     schedules = app.operations(SUPPORT).schedules
     acts = {
-        "trigger": lambda name: schedules.trigger(name, START - HOUR), "pause": schedules.pause, "resume": schedules.resume,
+        "trigger": lambda name: schedules.trigger(name, START - HOUR),
+        "pause": schedules.pause, "resume": schedules.resume,
         "backfill": lambda name: schedules.backfill(name, START - HOUR, START),
     }  # fmt: skip
     for act in acts.values():
