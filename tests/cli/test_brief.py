@@ -143,6 +143,17 @@ def test_reading_can_be_left_to_a_worker(brief, outside):
     assert brief("list", "--json").json["feeds"][0]["checked_at"] is None
 
 
+def test_a_brief_is_withdrawn_with_a_reason_and_published_anew(filled):
+    day = filled("publish", "--json").json["day"]
+
+    assert filled("withdraw", day).code == 2
+    withdrawn = filled("withdraw", day, "--reason", "a feed was hacked", "--json").json
+    assert (withdrawn["day"], withdrawn["edition"]) == (day, 1)
+    assert filled("show", day).code == 3
+    assert filled("publish", "--day", day, "--json").json["published"] is True
+    assert [brief["edition"] for brief in filled("list", "--briefs", "--json").json["briefs"]] == [2]
+
+
 def test_retention_counts_first_and_then_removes(filled):
     assert filled("retention", "--dry-run", "--json").json == {
         "brief_articles": 0,

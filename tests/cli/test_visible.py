@@ -45,8 +45,8 @@ OTHERS = (
 REFUSALS = (
     "{hostile}", "job {hostile}", "job list {hostile}", "job list --{hostile}", "job show {hostile}",
     "job list --state {hostile}", "job list --where x:{hostile}", "job list --limit {hostile}",
-    "job list --after {hostile}", "schedule show {hostile}",
-    "schedule trigger {hostile} --scheduled-for 2024-01-01T00:00:00Z", "source show {hostile}",
+    "job list --after {hostile}", "schedule show {hostile}", "source show {hostile}",
+    "schedule trigger {hostile} --scheduled-for 2024-01-01T00:00:00Z",
     "effect list {hostile}",
     "event list --name {hostile}", "run -A {hostile} price", "run -A {shop} {hostile}", "run -A {shop} price {hostile}",
     "run -A {shop} price {hostile}=1", "run -A {shop} price sku=1 --tenant {hostile}", "top --interval {hostile}",

@@ -117,7 +117,8 @@ class ScheduleOperations(Noun):
     ) -> Iterator[list[Slot]]:
         """Open the slots of a past range that made no job, each with its job, a transaction at a time.
 
-        Those have no disposition yet, or were missed or skipped. Taken ones are left alone. Everything is checked before the first slot is opened.
+        Those have no disposition yet, or were missed or skipped; taken ones are left alone. Everything is checked
+        before the first slot is opened.
         """
         batches = self._batches(name, first, last, limit)
         self._declare(name)

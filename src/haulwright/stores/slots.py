@@ -128,7 +128,7 @@ class Slots:
         if not enqueued.created:
             connection.run(self._book["turn_duplicate"], named | {"job_id": enqueued.id})
             return None
-        self._events.record(connection, [_opened(schedule, opening, actor, reason, job_id, was)])
+        self._events.record(connection, [_opened(schedule, opening, actor, reason, job_id, was=was)])
         return job_id
 
     def fill(  # noqa: PLR0913 - as above
@@ -212,7 +212,7 @@ def _alone(schedule: ScheduleRow) -> dict[str, Any]:
 
 
 def _opened(  # noqa: PLR0913 - what an event of a slot says, each with a name
-    schedule: ScheduleRow, opening: Opening, actor: str, reason: str, job_id: str, was: str | None
+    schedule: ScheduleRow, opening: Opening, actor: str, reason: str, job_id: str, *, was: str | None
 ) -> Event:
     data = {
         "schedule": schedule.spec.name,

@@ -24,13 +24,20 @@ from haulwright.apps.brief.fetching import FetchFeeds
 from haulwright.apps.brief.ingest import Ingest
 from haulwright.apps.brief.opml import read_opml
 from haulwright.apps.brief.placing import Placing, PlacingOfAll
-from haulwright.apps.brief.publishing import MOST_LISTED, PublishedBrief, Publishing, PublishingOfAll, checked_day
+from haulwright.apps.brief.publishing import (
+    MOST_LISTED,
+    PublishedBrief,
+    Publishing,
+    PublishingOfAll,
+    WithdrawnBrief,
+    checked_day,
+)
 from haulwright.apps.brief.retention import RemovalCounts, Retention
 from haulwright.apps.brief.retry import SLOT_RETRY
 from haulwright.apps.brief.settings import BriefSettings
 from haulwright.apps.brief.sites import Sites
 from haulwright.errors import Conflict, InvalidValue
-from haulwright.operations.access import EVERYBODY, INSTALLATION
+from haulwright.operations.access import EVERYBODY, INSTALLATION, SUPPORT
 
 if TYPE_CHECKING:
     from haulwright import Handle, Haulwright, Principal
@@ -46,6 +53,7 @@ class Brief(Application):
         "brief.read": EVERYBODY,
         "brief.change": EVERYBODY,
         "brief.work": EVERYBODY,
+        "brief.withdraw": SUPPORT,
         "brief.retain": INSTALLATION,
         "brief.runs": INSTALLATION,
     }
@@ -161,6 +169,12 @@ class Brief(Application):
         if newest is not None and brief_day < newest:
             raise InvalidValue("day", brief_day, f"is before the newest brief, of {newest}")
         return self.publish_task.using(tenant=principal.acting_tenant).enqueue(brief_day)
+
+    @verb("brief.withdraw")
+    def withdraw(self, principal: Principal, day: str) -> WithdrawnBrief:
+        """Take the newest brief back, so that its day can be published anew. Who did it and why is recorded."""
+        by = {"actor": principal.actor, "reason": principal.reason}
+        return self.publishing.withdraw(principal.acting_tenant, checked_day(day), **by)
 
     @verb("brief.read")
     def list_briefs(self, principal: Principal, limit: int = MOST_LISTED) -> list[PublishedBrief]:

@@ -138,7 +138,7 @@ def ingest(site: Site, *, no_wait: bool, tenant: str) -> None:
 @for_tenant
 @click.pass_obj
 def publish(site: Site, *, day: str | None, folder: Path | None, tenant: str) -> None:
-    """Publish the brief of a day from what came in since the last one. A day has one brief, for ever."""
+    """Publish the brief of a day from what came in since the last one. A day has one brief, unless it is withdrawn."""
     from haulwright.apps.brief.cli_now import brief_of, work  # noqa: PLC0415 - as above
 
     brief, principal = brief_of(site), site.principal().for_tenant(tenant)
@@ -154,6 +154,22 @@ def publish(site: Site, *, day: str | None, folder: Path | None, tenant: str) ->
     sentence = f"The brief of {newest} is published." if ending.result else f"Nothing new: {ending.job.reason}."
     site.out.show(document, sentence, *files)
     site.out.next_step(_on("haulwright brief show", tenant))
+
+
+@command.command("withdraw")
+@click.argument("day", metavar="DAY")
+@click.option("--reason", required=True, help="Why; it is recorded.")
+@for_tenant
+@click.pass_obj
+def withdraw(site: Site, day: str, *, reason: str, tenant: str) -> None:
+    """Take the newest brief back, that of DAY. It is kept and does not count; its articles are news again."""
+    from haulwright.apps.brief.cli_now import brief_of  # noqa: PLC0415 - as above
+
+    taken_back = brief_of(site).withdraw(site.principal(reason).for_tenant(tenant), day)
+    document = {"day": taken_back.day, "edition": taken_back.edition, "articles": taken_back.articles}
+    sentence = f"The brief of {taken_back.day} is withdrawn; {taken_back.articles} articles are news again."
+    site.out.show(document, sentence)
+    site.out.next_step(_on(f"haulwright brief publish --day {taken_back.day}", tenant))
 
 
 @command.command("show")

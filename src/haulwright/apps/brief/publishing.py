@@ -1,4 +1,4 @@
-"""The job `daily_brief`: what came in since the last brief, as the brief of a day. A day has one, for ever."""
+"""The job `daily_brief`: what came in since the last brief, as the brief of a day. A day has one that counts."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ from haulwright.events import Event
 
 if TYPE_CHECKING:
     from haulwright import Task
-    from haulwright.application import Tables
+    from haulwright.application import Tables, Writing
     from haulwright.apps.brief.feeds import FeedSubscriptions
     from haulwright.apps.brief.placing import Placing
 
 BRIEF_PUBLISHED: Final = "brief.published"
+BRIEF_WITHDRAWN: Final = "brief.withdrawn"
 MOST_ARTICLES: Final = 20_000
 """Of one brief, the newest; what is left over is news for the next."""
 MOST_LISTED: Final = 1_000
@@ -47,6 +48,17 @@ class PublishedBrief:
     events: int
     articles: int
     published_at: Instant
+    edition: int
+    """2 where the first one was withdrawn, and so on."""
+
+
+@dataclass(frozen=True, slots=True)
+class WithdrawnBrief:
+    """A brief that was taken back, and how many articles are news again."""
+
+    day: str
+    edition: int
+    articles: int
 
 
 class PublishingOfAll:
@@ -109,13 +121,36 @@ class Publishing:
         """The brief, what it cites, and what it told of, or nothing of all that."""
         writing, brief_key = self.tables.on(tx), {"tenant": row["tenant"], "day": row["day"]}
         news_rows = writing.each("articles.brief", articles, **brief_key)
-        if not writing.run("briefs.publish", **row) or len(news_rows) < len(articles):
+        published = writing.run("briefs.publish", **row)
+        if not published or len(news_rows) < len(articles):
             raise Retryable("Another brief was published meanwhile.", after=1)
-        writing.each("briefs.cite", [{"article_id": article_id} for article_id in cited_ids], **brief_key)
+        edition: int = published[0][0]
+        cited = [{"article_id": article_id} for article_id in cited_ids]
+        writing.each("briefs.cite", cited, edition=edition, **brief_key)
         result = PublishResult(row["day"], row["events"], row["articles"])
-        data = {"day": result.day, "events": result.events, "articles": result.articles}
+        data = {"day": result.day, "edition": edition, "events": result.events, "articles": result.articles}
         writing.record(Event(BRIEF_PUBLISHED, row["tenant"], data=data))
         return result
+
+    def withdraw(self, tenant: str, day: str, *, actor: str, reason: str) -> WithdrawnBrief:
+        """Take the newest brief back. It is kept, and does not count; its articles are news again."""
+
+        def work(writing: Writing) -> WithdrawnBrief:
+            newest = writing.run("briefs.newest", tenant=tenant)
+            if not newest or newest[0][0] < day:
+                raise _absent(tenant, day)
+            newest_day, _, _, edition, events, articles = newest[0]
+            if newest_day != day:
+                hint = f"Its articles would be told of after those of later days. Withdraw that of {newest_day} first."
+                raise InvalidValue("day", day, f"is before the newest brief, of {newest_day}", hint=hint)
+            if not writing.run("briefs.withdraw", tenant=tenant, day=day, edition=edition, actor=actor, reason=reason):
+                raise _absent(tenant, day)
+            writing.run("articles.unbrief", tenant=tenant, day=day)
+            data = {"day": day, "edition": edition, "events": events, "articles": articles, "reason": reason}
+            writing.record(Event(BRIEF_WITHDRAWN, tenant, actor=actor, data=data))
+            return WithdrawnBrief(day, edition, articles)
+
+        return self.tables.transact(work)
 
     def day_of(self, instant: Instant) -> str:
         """The day that a moment belongs to."""
@@ -134,14 +169,18 @@ class Publishing:
         else:
             rows = self.tables.read("briefs.get", tenant=tenant, day=checked_day(day))
         if not rows:
-            hint = f"Publish one with: haulwright brief publish --tenant {tenant}"
-            raise NotFound("brief", "yet" if day is None else f"of {day}", hint=hint)
+            raise _absent(tenant, day)
         document: dict[str, Any] = json.loads(rows[0][1])
         return document
 
     def briefs(self, tenant: str, limit: int = MOST_LISTED) -> list[PublishedBrief]:
         """The briefs of a tenant, the newest first."""
         return [PublishedBrief(*row) for row in self.tables.read("briefs.list", tenant=tenant, limit=limit)]
+
+
+def _absent(tenant: str, day: str | None) -> NotFound:
+    hint = f"Publish one with: haulwright brief publish --tenant {tenant}"
+    return NotFound("brief", "yet" if day is None else f"of {day}", hint=hint)
 
 
 def checked_day(day: str) -> str:

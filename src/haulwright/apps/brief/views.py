@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 ERROR_CHARS = 60
 FEED_HEADERS = ("feed", "name", "url", "weight", "enabled", "checked", "failures", "error")
-BRIEF_HEADERS = ("day", "events", "articles", "published")
+BRIEF_HEADERS = ("day", "edition", "events", "articles", "published")
 RUN_HEADERS = ("job", "slot", "status", "rows", "started", "finished", "worker", "error")
 
 
@@ -59,6 +59,7 @@ def brief_document(brief: PublishedBrief) -> dict[str, Any]:
     """A brief in a list."""
     return {
         "day": brief.day,
+        "edition": brief.edition,
         "events": brief.events,
         "articles": brief.articles,
         "published_at": iso(brief.published_at),
@@ -67,7 +68,7 @@ def brief_document(brief: PublishedBrief) -> dict[str, Any]:
 
 def brief_row(out: Out, brief: PublishedBrief, now: Instant) -> tuple[object, ...]:
     """A brief as a line of a table."""
-    return brief.day, brief.events, brief.articles, out.when(brief.published_at, now)
+    return brief.day, brief.edition, brief.events, brief.articles, out.when(brief.published_at, now)
 
 
 def run_document(run: ScheduleRun) -> dict[str, Any]:

@@ -50,6 +50,7 @@ create table brief_articles (
 create unique index brief_articles_url on brief_articles (tenant, md5(url)) where url is not null;
 create index brief_articles_order on brief_articles (tenant, at, id, placed);
 create index brief_articles_unbriefed on brief_articles (tenant, at, id) where briefed_on is null;
+create index brief_articles_briefed on brief_articles (tenant, briefed_on) where briefed_on is not null;
 create index brief_articles_seen on brief_articles (seen_at);
 create index brief_articles_feed on brief_articles (tenant, feed_id);
 
@@ -81,24 +82,44 @@ create unique index brief_links_place on brief_links (tenant, version, place);
 create index brief_links_cluster on brief_links (tenant, version, cluster_id);
 create index brief_links_article on brief_links (tenant, article_id);
 
--- Briefs as they were published. They are never changed and never removed, nor is an article that one of them cites.
+-- Briefs as they were published. They are never changed and never removed, nor is an article that one of them cites. A day
+-- whose brief was withdrawn gets another edition.
 create table brief_briefs (
     tenant       text collate "C" not null,
     day          text collate "C" not null,
+    edition      integer not null default 1,
     version      text    not null,
     document     text    not null,                 -- JSON
     articles     integer not null,
     events       integer not null,
     published_at bigint  not null,
-    primary key (tenant, day)
+    primary key (tenant, day, edition)
 );
+
+-- Editions that do not count any more, with who withdrew them and why.
+create table brief_withdrawals (
+    tenant       text collate "C" not null,
+    day          text collate "C" not null,
+    edition      integer not null,
+    actor        text    not null,
+    reason       text    not null,
+    withdrawn_at bigint  not null,
+    primary key (tenant, day, edition),
+    foreign key (tenant, day, edition) references brief_briefs (tenant, day, edition)
+);
+
+create view brief_current as
+select b.tenant, b.day, b.edition, b.version, b.document, b.articles, b.events, b.published_at from brief_briefs b
+where not exists (select 1 from brief_withdrawals w
+                  where w.tenant = b.tenant and w.day = b.day and w.edition = b.edition);
 
 create table brief_citations (
     tenant     text collate "C" not null,
     day        text collate "C" not null,
+    edition    integer not null default 1,
     article_id text collate "C" not null,
-    primary key (tenant, day, article_id),
-    foreign key (tenant, day) references brief_briefs (tenant, day),
+    primary key (tenant, day, edition, article_id),
+    foreign key (tenant, day, edition) references brief_briefs (tenant, day, edition),
     foreign key (tenant, article_id) references brief_articles (tenant, id)
 );
 create index brief_citations_article on brief_citations (tenant, article_id);

@@ -10,6 +10,11 @@ left join brief_feeds f on f.tenant = a.tenant and f.id = a.feed_id
 where a.tenant = :tenant and a.briefed_on is null
 order by a.at desc, a.id desc limit :limit;
 
+-- name: unbrief
+-- Their brief was withdrawn: they are news again.
+update brief_articles set briefed_on = null, shown = false where tenant = :tenant and briefed_on = :day
+returning id;
+
 -- name: told_before
 -- How many articles of the events that are in the news were told of in earlier briefs.
 select l.cluster_id, count(*)
