@@ -43,9 +43,12 @@ class Tables:
         """Run an entry as a transaction of its own."""
         return self.transact(lambda writing: writing.run(entry, **params))
 
-    def transact(self, work: Callable[[Writing], T]) -> T:
-        """Run work in one transaction: all of it is on disk, or none. It does no I/O and may be called again."""
-        store = self.app.store
+    def transact(self, work: Callable[[Writing], T], *, connection: Any = None) -> T:
+        """Run work in one transaction: all of it is on disk, or none. It does no I/O and may be called again.
+
+        With a connection of the caller's driver it is part of the transaction that is open there.
+        """
+        store = self.app.store_on(connection)
         return store.database.transact(lambda connection: work(self._writing(connection, store)))
 
     def on(self, tx: Tx) -> Writing:

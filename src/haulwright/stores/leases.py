@@ -106,6 +106,14 @@ class Leases(ABC):
                 taken += self._claim_queue(worker_id, queue, batch - len(taken), cursor)
         return self._payloads.filled(self._with_lengths(taken, lengths))
 
+    def claim_of_task(self, worker_id: str, queue: str, tenant: str, task: str) -> Lease | None:
+        """Take the next due job of one task of a tenant, under a new fence: for whoever runs jobs by hand."""
+        return self._claim_one("claim_of_task", worker_id=worker_id, queue=queue, tenant=tenant, task=task)
+
+    def claim_by_id(self, worker_id: str, tenant: str, job_id: str, *, early: bool = False) -> Lease | None:
+        """Take one job that waits, under a new fence: when it is due, or at once where it is claimed `early`."""
+        return self._claim_one("claim_by_id", worker_id=worker_id, tenant=tenant, id=job_id, early=early)
+
     def due_pairs(self, queue: str) -> list[tuple[str, int]]:
         """The (tenant, priority) pairs of a queue that have a due job: what a claim would look at. Writes nothing."""
         scanned = self._db.read(lambda connection: self._scan(connection, queue, ("", HIGHEST), ALL_PAIRS))
@@ -164,6 +172,16 @@ class Leases(ABC):
     @abstractmethod
     def _take(self, connection: Connection, shares: list[Share], common: dict[str, Any]) -> list[Lease]:
         """Lease what the shares say, in the transaction of a gated claim."""
+
+    def _claim_one(self, entry: str, **params: Any) -> Lease | None:
+        """Take the job that an entry finds, and pass its gates in the same transaction."""
+
+        def work(connection: Connection) -> list[Lease]:
+            rows = connection.run(self._book[entry], {**params, "now": self._db.clock.now()})
+            return self._pass_gates(connection, [Lease._make(row) for row in rows])
+
+        leases = self._payloads.filled(self._db.transact(work))
+        return leases[0] if leases else None
 
     def _claim_queue(self, worker_id: str, queue: str, batch: int, cursor: ClaimCursor) -> list[Lease]:
         """Claim from one queue, again where it has more tenants, or where jobs that found their key full took room."""

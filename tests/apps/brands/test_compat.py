@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import closing
+from uuid import UUID
 
+import psycopg
 import pytest
 
 from haulwright import Haulwright
 from haulwright.apps.brands.application import Brands
-from haulwright.apps.brands.compat import NO_JOB, TAKEN, BrandBrain
+from haulwright.apps.brands.compat import (
+    BACKOFF_BASE_SECONDS,
+    BACKOFF_MULTIPLIER,
+    DEFAULT_POLL_INTERVAL_S,
+    DEFAULT_POLL_TIMEOUT_S,
+    NO_JOB,
+    STATUSES,
+    TAKEN,
+    ApifyClient,
+    ApifyTimeoutError,
+    BrandBrain,
+    BrandBrainJobStatus,
+)
 from haulwright.apps.brands.compile_status import status_of
+from haulwright.apps.brands.retry import COMPILE_RETRY
 from haulwright.apps.brands.settings import BrandSettings
+from haulwright.clock import SECOND
 from haulwright.engine.ids import new_id
 from haulwright.engine.transitions import State
-from haulwright.errors import InvalidValue, JobFailed
+from haulwright.errors import Conflict, InvalidValue, JobFailed
 from haulwright.sandbox import Sandbox
 from haulwright.stores.listing import JobFilter
-from tests.apps.brands.scenes import ACME, connect, count, rows, runs_of
+from tests.apps.brands.scenes import ACME, POSTS, connect, count, rows, runs_of
 
 
 @pytest.fixture
@@ -43,15 +60,17 @@ def test_enqueue_makes_a_pending_job_for_its_compile_once(words, brands, brand):
 
 
 @pytest.mark.proves("TS-01")
-def test_claim_complete(words, brands, brand):
+def test_what_was_claimed_is_complete_only_when_its_snapshot_is_there(words, brands, brand):
     made = words.enqueue_compile_job(brand.id, new_id())
 
     claimed = words.claim_next_job(worker_id="by hand")
 
     assert (claimed.claimed, claimed.reason, claimed.job.id) == (True, "", made.job_id)
     assert job_row(brands)[:5] == ("running", 1, 3, None, "by hand")
-    assert words.complete_job(made.job_id)
-    assert job_row(brands)[0] == "succeeded"
+    with pytest.raises(Conflict, match="not complete"):
+        words.complete_job(made.job_id)
+    assert job_row(brands)[0] == "running", "it is still held, and can be failed"
+    assert words.fail_job(made.job_id, "nobody executed it")
     assert not words.complete_job(made.job_id)
 
 
@@ -77,13 +96,13 @@ def test_two_claims_get_one_job_and_the_second_says_why(words, brands, brand):
     other = BrandBrain(brands, ACME)
     assert words.claim_next_job().reason == NO_JOB
     words.enqueue_compile_job(brand.id, new_id())
-    store, due = brands.app.store, brands.app.store.leases.due_pairs("brands")
+    brands.app.store.leases.claim_of_task = lambda *_: None  # as for whoever finds the row locked
+    beaten = other.claim_next_job("second")
+    del brands.app.store.leases.claim_of_task
+    first, second = words.claim_next_job("first"), other.claim_next_job("second")
 
-    first = words.claim_next_job("first")
-    store.leases.due_pairs = lambda _queue: due  # what the other saw before the first one claimed
-    second = other.claim_next_job("second")
-
-    assert (first.claimed, second.claimed, second.job, second.reason) == (True, False, None, TAKEN)
+    assert (beaten.claimed, beaten.job, beaten.reason) == (False, None, TAKEN)
+    assert (first.claimed, second.claimed, second.job, second.reason) == (True, False, None, NO_JOB)
 
 
 @pytest.mark.proves("HB-05", "HB-06", "HB-07", "HB-12", "TS-01")
@@ -113,14 +132,17 @@ def test_a_caller_whose_lock_went_stale_changes_nothing(words, brands, brand, be
     assert job_row(brands) == before
 
 
-def test_a_claim_gives_jobs_of_another_kind_back_at_once(words, brands, brand, bench):
-    connect(brands, brand)
-    words.enqueue_compile_job(brand.id, new_id())
-    bench.drain(limit=1)
+@pytest.mark.proves("CLM-05")
+def test_a_claim_finds_its_compile_behind_any_number_of_due_sources_and_touches_none(words, brands, brand):
+    (connection,) = connect(brands, brand)
+    for _ in range(30):
+        brands.refresh_task.using(tenant=ACME.acting_tenant).enqueue(connection.id)
+    made = words.enqueue_compile_job(brand.id, new_id())
 
+    assert words.claim_next_job().job.id == made.job_id
+    sources = brands.app.store.listing.page(JobFilter(task="brands.refresh")).jobs
+    assert {(source.state, source.attempts, source.fence) for source in sources} == {(State.QUEUED, 0, 0)}
     assert words.claim_next_job().reason == NO_JOB
-    (source,) = brands.app.store.listing.page(JobFilter(task="brands.refresh")).jobs
-    assert (source.state, source.attempts) == (State.QUEUED, 0)
     with pytest.raises(InvalidValue):
         words.claim_next_job(job_type="dance")
 
@@ -183,7 +205,7 @@ def test_a_source_and_a_compile_can_be_carried_out_here_and_now(hurried):
     words, brand = BrandBrain(hurried, ACME), hurried.add(ACME, "Acme")
     (connection,) = connect(hurried, brand)
 
-    brought = words.ingest_source(connection.id, timeout_s=60)
+    brought = words.ingest_source(connection, poll_interval_s=0.05)
     made = words.enqueue_compile_job(brand.id, new_id())
     words.execute_compile_job(made.compile_run_id, timeout_s=60)
 
@@ -212,5 +234,105 @@ def test_a_compile_that_fails_here_and_now_says_why(hurried):
 
     with pytest.raises(JobFailed, match="No source could be used"):
         words.execute_compile_job(made.compile_run_id)
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidValue, match="began with"):
         words.execute_compile_job(made.compile_run_id, force_refresh=True)
+
+
+@pytest.mark.proves("JOB-05")
+def test_a_claimed_job_has_the_columns_of_the_document(words, brand, bench):
+    run_id = new_id()
+    made = words.enqueue_compile_job(brand.id, run_id, force_refresh=True)
+
+    job = words.claim_next_job(worker_id="by hand").job
+
+    assert (job.id, job.compile_run_id, job.brand_id, job.job_type) == (made.job_id, run_id, brand.id, "compile")
+    assert job.params_json == {"force_refresh": True, "prompt_version": "v1", "model": "gpt-4"}
+    assert (job.status, job.locked_by, job.locked_at) == (BrandBrainJobStatus.RUNNING, "by hand", bench.now)
+    assert (job.attempts, job.max_attempts, job.last_error, job.finished_at) == (1, 3, None, None)
+    words.fail_job(job.id, "boom")
+    waiting = words.get_job(job.id)
+    assert (waiting.status, waiting.last_error, waiting.locked_at, waiting.locked_by) == ("pending", "boom", None, None)
+    assert (waiting.available_at - bench.now).total_seconds() == 60
+
+
+def test_lost_locks_are_told_in_the_words_of_the_document(words, brand, bench):
+    made = words.enqueue_compile_job(brand.id, new_id())
+    errors = []
+    for _ in range(3):
+        assert words.claim_next_job().claimed
+        bench.advance("10 min 1 s")
+        assert words.release_stale_jobs() == 1
+        errors.append(words.get_job(made.job_id).last_error)
+        bench.advance("10 min")
+
+    assert errors == ["Released from stale lock"] * 2 + ["Stale lock after 3 attempts"]
+    assert words.get_job(made.job_id).status == BrandBrainJobStatus.FAILED
+
+
+def test_a_compile_is_enqueued_in_the_transaction_of_the_caller(words, brands, brand, database_url):
+    is_file = database_url.startswith("sqlite")
+    connect_to = sqlite3.connect if is_file else psycopg.connect
+    with closing(connect_to(database_url.removeprefix("sqlite:///"))) as connection:
+        words.enqueue_compile_job(brand.id, connection=connection)
+        connection.rollback()
+        assert words.claim_next_job().reason == NO_JOB
+        assert count(brands, "brands_compile_runs") == 0
+        made = words.enqueue_compile_job(brand.id, connection=connection)
+        connection.commit()
+    assert words.claim_next_job().job.id == made.job_id
+
+
+def test_the_flag_given_to_an_execution_counts_until_the_compile_begins(hurried):
+    words, brand = BrandBrain(hurried, ACME), hurried.add(ACME, "Acme")
+    (connection,) = connect(hurried, brand)
+    for is_forced in (False, True):
+        made = words.enqueue_compile_job(brand.id)
+        words.execute_compile_job(made.compile_run_id, force_refresh=is_forced)
+
+    assert len(runs_of(hurried, connection)) == 2
+
+
+def test_objects_are_taken_as_well_as_ids(hurried):
+    words, brand = BrandBrain(hurried, ACME), hurried.add(ACME, "Acme")
+    (connection,) = connect(hurried, brand)
+    words.ingest_source(UUID(connection.id), poll_interval_s=0.05)
+
+    freshness = words.check_source_freshness(UUID(connection.id))
+    reused = words.reuse_cached_run(connection, freshness.cached_run)
+
+    assert (reused.success, reused.apify_run_id) == (True, freshness.cached_run.id)
+
+
+def test_a_source_without_an_actor_says_so_and_not_that_it_is_disabled(words, brands, brand, sandbox):
+    (connection,) = connect(brands, brand)
+    brands.tables.transact(
+        lambda writing: writing._connection.execute("update brands_connections set capability = 'likes'")
+    )
+
+    assert words.ingest_source(connection.id).error == "No actor spec for instagram.likes"
+    assert sandbox.books.requests() == []
+
+
+def test_the_documents_client_starts_polls_and_fetches(sandbox, request):
+    client = ApifyClient("token-of-mine", f"{sandbox.url}/apify")
+    request.addfinalizer(client.close)
+    sandbox.apify.script(duration_seconds=0)
+    sandbox.apify.script(ending="NEVER")
+
+    started = client.start_actor_run(POSTS, {"username": ["acme"], "resultsLimit": 5})
+    done = client.poll_run(started.run_id, timeout_s=10, interval_s=1)
+    hanging = client.start_actor_run(POSTS, {"username": ["acme"], "resultsLimit": 5})
+
+    assert (done.is_terminal(), done.is_success(), done.status) == (True, True, "SUCCEEDED")
+    assert len(client.fetch_dataset_items(done.dataset_id, limit=3, offset=0)) == 3
+    assert len(client.fetch_dataset_items(done.dataset_id, limit=3, offset=3)) == 2
+    with pytest.raises(ApifyTimeoutError, match=r"Polling timed out after 0\.01s for run_id="):
+        client.poll_run(hanging.run_id, timeout_s=0.01, interval_s=0.01)
+
+
+def test_the_figures_of_the_document_have_their_names():
+    assert (DEFAULT_POLL_TIMEOUT_S, DEFAULT_POLL_INTERVAL_S) == (300, 5)
+    assert [BACKOFF_BASE_SECONDS * BACKOFF_MULTIPLIER**attempt for attempt in (1, 2)] == [60, 120]
+    assert (COMPILE_RETRY.base_us, COMPILE_RETRY.factor) == (BACKOFF_BASE_SECONDS * SECOND, BACKOFF_MULTIPLIER)
+    words = ("PENDING", "RUNNING", "SUCCEEDED", "FAILED")
+    assert tuple(getattr(BrandBrainJobStatus, word) for word in words) == STATUSES

@@ -113,7 +113,7 @@ def test_a_second_compile_within_a_day_buys_nothing_and_says_why(brands, brand, 
     reason = "Cached run is fresh (5.2h old, TTL=24h)"
     assert (planned.decision, planned.reason, planned.cap) == ("reuse", reason, 50)
     (told,) = brands.compile_run(ACME, compiled.id).evidence_status["reused"]
-    assert (told["reason"], told["run_age_hours"], told["apify_run_id"]) == (reason, 5.2, run.apify_run_id)
+    assert (told["reason"], told["run_age_hours"], told["apify_run_id"]) == (reason, 5.2, run.id)
     assert (told["normalized_created"], told["normalized_updated"]) == (0, 0)
     assert len(sandbox.books.paid_runs()) == 1
     assert (
@@ -166,7 +166,7 @@ def test_a_source_that_cannot_be_read_does_not_stop_the_others(brands, brand, sa
         "tiktok.profile_videos",
         "ApifyRefused",
     )
-    assert (failed["apify_run_id"], failed["apify_run_status"]) == (None, "ORDERED")
+    assert (failed["actor_run_id"], failed["apify_run_status"]) == (None, "ORDERED")
 
 
 @pytest.mark.parametrize("sources", [(), (SIX[0],)])

@@ -52,7 +52,7 @@ def test_whatever_becomes_of_the_start_one_run_is_paid_for(scene, fault):
 
     (run,) = runs_of(scene.brands, scene.connection)
     (paid,) = scene.sandbox.books.paid_runs(POSTS)
-    assert (run.apify_run_id, status_of(scene, compiled)) == (paid.run, "succeeded")
+    assert (run.actor_run_id, status_of(scene, compiled)) == (paid.run, "succeeded")
 
 
 @pytest.mark.parametrize(("when", "moment"), MOMENTS)
@@ -117,7 +117,7 @@ def test_a_start_that_another_job_may_have_made_is_looked_for_first(scene):
     scene.settle()
 
     (run,) = runs_of(scene.brands, scene.connection)
-    assert [one.run for one in scene.sandbox.books.paid_runs()] == [run.apify_run_id]
+    assert [one.run for one in scene.sandbox.books.paid_runs()] == [run.actor_run_id]
     assert status_of(scene, compiled) == "succeeded"
 
 
@@ -133,7 +133,7 @@ def test_an_older_refresh_that_takes_a_start_over_looks_for_it_first(scene):
     scene.settle()
 
     (run,) = runs_of(scene.brands, scene.connection)
-    assert [one.run for one in scene.sandbox.books.paid_runs()] == [run.apify_run_id]
+    assert [one.run for one in scene.sandbox.books.paid_runs()] == [run.actor_run_id]
     assert (older.state(), run.job_id, run.normalized_created) == ("succeeded", older.id, 50)
 
 

@@ -41,6 +41,7 @@ OF_WORDS = {
     "reuse_cached_run": lambda w, it: w.reuse_cached_run(it.connection, it.run),
     "normalize_apify_run": lambda w, it: w.normalize_apify_run(it.run, 10),
     "create_evidence_bundle": lambda w, it: w.create_evidence_bundle(it.brand),
+    "get_job": lambda w, it: w.get_job(it.job),
     "complete_job": lambda w, it: w.complete_job(it.job),
     "fail_job": lambda w, it: w.fail_job(it.job, "not mine"),
     "claim_next_job": lambda w, _: w.claim_next_job(),

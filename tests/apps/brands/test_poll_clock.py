@@ -74,7 +74,8 @@ def test_a_run_that_nobody_can_ask_about_is_timed_out_in_its_time(scene, closed_
     assert run.error.startswith("Polling timed out after 300s")
     scene.bench.drain()
     entry = failed_entry(scene, compiled)
-    assert (entry["apify_run_id"], entry["dataset_id"]) == (run.apify_run_id, run.dataset_id)
+    assert (entry["apify_run_id"], entry["actor_run_id"]) == (run.id, run.actor_run_id)
+    assert entry["dataset_id"] == run.dataset_id
     assert (entry["apify_run_status"], entry["error_class"]) == ("timed_out", "ApifyTimeoutError")
 
 
@@ -133,7 +134,7 @@ def test_a_start_that_was_not_recorded_is_found_though_apifys_clock_is_off(scene
     scene.settle()
 
     run = run_of(scene)
-    assert [paid.run for paid in scene.sandbox.books.paid_runs(POSTS)] == [run.apify_run_id]
+    assert [paid.run for paid in scene.sandbox.books.paid_runs(POSTS)] == [run.actor_run_id]
     assert run.status == "SUCCEEDED"
 
 
@@ -160,8 +161,8 @@ def test_a_source_whose_job_ended_without_a_word_names_its_run(scene):
 
     run = run_of(scene)
     entry = failed_entry(scene, compiled)
-    assert (entry["apify_run_id"], entry["apify_run_status"], entry["dataset_id"]) == (
-        run.apify_run_id, run.status, run.dataset_id,
+    assert (entry["actor_run_id"], entry["apify_run_status"], entry["dataset_id"]) == (
+        run.actor_run_id, run.status, run.dataset_id,
     )  # fmt: skip
-    assert run.apify_run_id
+    assert run.actor_run_id
     assert "enough" in entry["error"]

@@ -17,14 +17,14 @@ def test_a_source_is_bought_fetched_and_normalized(brands, brand, sandbox, settl
 
     (run,) = runs_of(brands, connection)
     (paid,) = sandbox.books.paid_runs(POSTS)
-    assert (run.actor, run.status, run.apify_run_id) == (POSTS, "SUCCEEDED", paid.run)
+    assert (run.actor, run.status, run.actor_run_id) == (POSTS, "SUCCEEDED", paid.run)
     assert (run.connection_id, run.brand_id) == (connection.id, brand.id)
     assert (run.raw_item_count, run.normalized_created, run.normalized_updated) == (50, 50, 0)
     assert run.normalized_at == run.finished_at is not None
     assert count(brands, "brands_raw_items") == count(brands, "brands_evidence_refs") == 50
     (told,) = brands.compile_run(ACME, compiled.id).evidence_status["refreshed"]
     assert told == {
-        "source": "instagram.posts", "connection_id": connection.id, "apify_run_id": paid.run,
+        "source": "instagram.posts", "connection_id": connection.id, "apify_run_id": run.id, "actor_run_id": paid.run,
         "reason": "No successful run exists for this source", "dataset_id": run.dataset_id,
         "apify_run_status": "SUCCEEDED", "raw_items_count": 50, "normalized_created": 50, "normalized_updated": 0,
     }  # fmt: skip

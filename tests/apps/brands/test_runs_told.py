@@ -26,11 +26,16 @@ def test_start_polls_and_end_of_a_run_are_told_with_their_counts(brands, brand, 
 
     (source,), (run,) = brands.status(ACME, compiled.id).sources, runs_of(brands, connection)
     told = brands.app.operations().jobs.timeline(source.job_id).rows
-    known = {"run_id": run.id, "connection_id": connection.id, "actor": run.actor, "apify_run_id": run.apify_run_id}
+    known = {
+        "apify_run_id": run.id,
+        "connection_id": connection.id,
+        "actor": run.actor,
+        "actor_run_id": run.actor_run_id,
+    }
     ours = {one.name: one.data for one in told if one.name.startswith("brand.run_")}
     assert all(known.items() <= data.items() for data in ours.values())
     assert list(ours) == ["brand.run_started", "brand.run_ended", "brand.run_fetched", "brand.run_normalized"]
-    polls = [one for one in told if one.name == "job.snoozed" and one.data["gate"] == f"apify run {run.apify_run_id}"]
+    polls = [one for one in told if one.name == "job.snoozed" and one.data["gate"] == f"apify run {run.actor_run_id}"]
     assert len(polls) == ours["brand.run_ended"]["waits"] > 0
     assert ours["brand.run_ended"]["status"] == "SUCCEEDED"
     assert ours["brand.run_fetched"]["raw_items_count"] == 7
@@ -82,7 +87,7 @@ def test_a_request_ends_in_time_by_a_clock_that_nobody_sets(install, sandbox, be
     bench.drain()
 
     (run,) = runs_of(brands, connection)
-    assert (run.finished_at, run.apify_run_id is None) == (None, False)
+    assert (run.finished_at, run.actor_run_id is None) == (None, False)
     assert BrandSettings.load(Settings.load({})).request_seconds == 30
 
 

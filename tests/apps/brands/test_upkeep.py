@@ -106,7 +106,7 @@ def test_a_start_that_nobody_recorded_is_found_and_not_written_off(brands, brand
     tidy()
 
     ((run,), (paid,)) = runs_of(brands, connection), sandbox.books.paid_runs()
-    assert (run.apify_run_id, run.status, run.error) == (paid.run, "SUCCEEDED", None)
+    assert (run.actor_run_id, run.status, run.error) == (paid.run, "SUCCEEDED", None)
     assert run.normalized_created == 50
     assert tidy()["left_behind"] == 0
 

@@ -9,7 +9,7 @@ from haulwright.apps.brands.json_schema import check
 from haulwright.errors import InvalidPayload
 from tests.apps.brands_snapshot.scenes import an_outcome
 
-RUN = {"apify_run_id": "run-1", "apify_run_status": "SUCCEEDED", "dataset_id": "set-1"}
+RUN = {"apify_run_id": "run-1", "actor_run_id": "actor-1", "apify_run_status": "SUCCEEDED", "dataset_id": "set-1"}
 COUNTS = {"normalized_created": 5, "normalized_updated": 1}
 
 

@@ -161,16 +161,20 @@ class Brands(Application):
         model: str | None = None,
         request_id: str | None = None,
         run_id: str | None = None,
+        connection: Any = None,
     ) -> CompileRun:
         """Ask for a compile: its row and its job in one transaction, once a request. A worker does the rest.
 
-        `run_id` is the id that it is to have. Of the same request, the compile that was made before is returned.
+        `run_id` is the id that it is to have. Of the same request, the compile that was made before is returned. With a
+        `connection` of the caller's driver both are part of the transaction that is open there.
         """
         tenant, brand_id = principal.acting_tenant, parse_id("brand", brand_id)
         request = CompileRequest(tenant, brand_id, force_refresh, prompt_version, model, request_id)
         self.account.require_token()
-        run = self.tables.transact(lambda writing: record_request(writing, self.jobs, request, run_id))
-        return self._compile_run(tenant, run) if isinstance(run, str) else run
+        run = self.tables.transact(
+            lambda writing: record_request(writing, self.jobs, request, run_id), connection=connection
+        )
+        return run if connection is not None else self._with_status(run)
 
     @verb("brands.read")
     def plan(self, principal: Principal, brand_id: str, *, force_refresh: bool = False) -> builtins.list[PlannedSource]:

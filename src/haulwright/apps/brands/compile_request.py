@@ -43,10 +43,8 @@ class CompileRequest:
             check_key("request_id", self.request_id)
 
 
-def record_request(
-    writing: Writing, jobs: BrandJobs, request: CompileRequest, run_id: str | None = None
-) -> CompileRun | str:
-    """Write a compile and its job, and return it; the id of the one that the same request made before.
+def record_request(writing: Writing, jobs: BrandJobs, request: CompileRequest, run_id: str | None = None) -> CompileRun:
+    """Write a compile and its job, and return it, or the one that the same request made before.
 
     Few statements, and none that reads back what is known: people wait for this while workers are busy.
     """
@@ -72,15 +70,14 @@ def record_request(
     )  # fmt: skip
 
 
-def _former(writing: Writing, request: CompileRequest, request_id: str) -> str:
+def _former(writing: Writing, request: CompileRequest, request_id: str) -> CompileRun:
     """The compile that a request stands for already, which must have been the same request."""
     if not writing.run("brands.get", tenant=request.tenant, id=request.brand_id):
         raise NotFound("brand", request.brand_id)
-    ((_, run_id, brand_id, job_id, _, force, prompt, model, *_),) = writing.run(
-        "compiles.by_request", tenant=request.tenant, request_id=request_id
-    )
-    former = (str(brand_id), bool(force), prompt, model)
+    (row,) = writing.run("compiles.by_request", tenant=request.tenant, request_id=request_id)
+    run = CompileRun.of(row)
+    former = (str(run.brand_id), run.force_refresh, run.prompt_version, run.model)
     if former != (request.brand_id, request.force_refresh, request.prompt_version, request.model):
         message = f"The request {request_id!r} was made before, and asked for something else."
-        raise Conflict(message, hint=f"Give another request id, or see: haulwright job show {job_id}")
-    return str(run_id)
+        raise Conflict(message, hint=f"Give another request id, or see: haulwright job show {run.job_id}")
+    return run

@@ -33,10 +33,15 @@ class BrandJobs:
         task = self._tasks[REFRESH].using(tenant=tenant, correlation_id=compile_run_id)
         return task.call(connection_id) if compile_run_id is None else task.call(connection_id, compile_run_id)
 
+    def refresh_by_hand(self, tenant: str, connection_id: str, timeout_s: float, interval_s: float) -> Call[Any]:
+        """The same for a caller that runs it at once; where the caller dies before, a worker does a minute later."""
+        limits = {"poll_timeout_seconds": float(timeout_s), "poll_interval_seconds": float(interval_s)}
+        return self._tasks[REFRESH].using(tenant=tenant, delay="1 min").call(connection_id, **limits)
+
     def seek(self, run: PaidRun) -> Call[Any]:
         """Look for a run whose start nobody recorded."""
         return self._tasks[SEEK].using(tenant=run.tenant).call(run)
 
-    def abort(self, tenant: str, apify_run_id: str) -> Call[Any]:
+    def abort(self, tenant: str, actor_run_id: str) -> Call[Any]:
         """Stop a run at Apify."""
-        return self._tasks[ABORT].using(tenant=tenant).call(apify_run_id)
+        return self._tasks[ABORT].using(tenant=tenant).call(actor_run_id)

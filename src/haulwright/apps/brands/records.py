@@ -46,7 +46,7 @@ def record_outcome(
 def record_start(writing: Writing, run: PaidRun, actor_run: ActorRun) -> PaidRun | None:
     """Write down that a run has begun, and return it so; None where it is over, or gone."""
     key = {"tenant": run.tenant, "id": run.id}
-    start = {"apify_run_id": actor_run.id, "dataset_id": actor_run.dataset_id, "status": actor_run.status}
+    start = {"actor_run_id": actor_run.id, "dataset_id": actor_run.dataset_id, "status": actor_run.status}
     if not writing.run("runs.started", **key, **start):
         return None
     started = PaidRun.of(writing.run("runs.get", **key)[0])
@@ -57,9 +57,9 @@ def record_start(writing: Writing, run: PaidRun, actor_run: ActorRun) -> PaidRun
 def record_run_event(writing: Writing, name: str, run: PaidRun, **data: Any) -> None:
     """Record a step of a paid run beside its row, for whoever follows it here or at Apify."""
     identity = {
-        "run_id": run.id,
+        "apify_run_id": run.id,
         "connection_id": run.connection_id,
         "actor": run.actor,
-        "apify_run_id": run.apify_run_id,
+        "actor_run_id": run.actor_run_id,
     }
     writing.record(Event(name, run.tenant, run.job_id, data={**identity, **data}))

@@ -163,7 +163,7 @@ class PaidRun:
     cap: int
     status: str
     """ORDERED, then Apify's own word, or timed_out where we gave up."""
-    apify_run_id: str | None
+    actor_run_id: str | None
     dataset_id: str | None
     dataset_items: int | None
     truncated: bool
@@ -196,7 +196,7 @@ class PaidRun:
     @property
     def is_under_way(self) -> bool:
         """Whether it was begun at Apify and, as far as is known here, goes on."""
-        return self.apify_run_id is not None and self.status not in TERMINAL
+        return self.actor_run_id is not None and self.status not in TERMINAL
 
     def age_hours(self, now: Instant) -> float:
         """How old what it found is."""
@@ -205,8 +205,8 @@ class PaidRun:
     def as_outcome(self, source: str, outcome: Literal["reused", "refreshed", "failed"], reason: str) -> SourceOutcome:
         """What a compile records about it."""
         return SourceOutcome(
-            source, self.connection_id, outcome, reason, apify_run_id=self.apify_run_id, apify_run_status=self.status,
-            dataset_id=self.dataset_id, raw_items_count=self.raw_item_count,
+            source, self.connection_id, outcome, reason, apify_run_id=self.id, actor_run_id=self.actor_run_id,
+            apify_run_status=self.status, dataset_id=self.dataset_id, raw_items_count=self.raw_item_count,
             normalized_created=self.normalized_created, normalized_updated=self.normalized_updated,
         )  # fmt: skip
 

@@ -10,6 +10,9 @@ from haulwright.apps.brands.retry import COMPILE_RETRY
 from haulwright.errors import InvalidValue
 from haulwright.settings import DAY, figure
 
+DEFAULT_POLL_TIMEOUT_S: Final = 300
+DEFAULT_POLL_INTERVAL_S: Final = 5
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrandSettings(ApplicationSettings):
@@ -26,9 +29,13 @@ class BrandSettings(ApplicationSettings):
     request_seconds: float = setting(30.0, "what one request to Apify may take", minimum=0.001, maximum=3600)
     """By a clock that nobody sets."""
     fresh_seconds: float = setting(DAY, "how long what a run found is used instead of bought anew", minimum=0.001)
-    poll_interval_seconds: float = setting(5.0, "between two looks at a run", minimum=0.001, maximum=3600)
+    poll_interval_seconds: float = setting(
+        float(DEFAULT_POLL_INTERVAL_S), "between two looks at a run", minimum=0.001, maximum=3600
+    )
     """No worker is held meanwhile."""
-    poll_timeout_seconds: float = setting(300.0, "after so long a run is aborted", minimum=0.001, maximum=DAY)
+    poll_timeout_seconds: float = setting(
+        float(DEFAULT_POLL_TIMEOUT_S), "after so long a run is aborted", minimum=0.001, maximum=DAY
+    )
     """A minute later Apify ends it by itself."""
     lag_seconds: float = setting(5.0, "how long an interrupted start is looked for at Apify", minimum=0.001, maximum=60)
     """After that it counts as not begun."""

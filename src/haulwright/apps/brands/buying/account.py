@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Final
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from haulwright.errors import Refused
 from haulwright.settings import Settings
@@ -17,6 +18,16 @@ if TYPE_CHECKING:
 
 SOURCE: Final = "apify"
 REQUESTS_AT_ONCE: Final = 32
+
+
+class OwnClient(NamedTuple):
+    """A client that somebody brings along, and its connections."""
+
+    apify: Apify
+    connections: SharedClient
+
+
+_replacement: ContextVar[OwnClient | None] = ContextVar("brands_apify_client", default=None)
 
 
 class ApifyAccount:
@@ -43,9 +54,23 @@ class ApifyAccount:
             raise Refused(message, hint="Set APIFY_TOKEN where this runs, for the workers too.")
         return self._token
 
+    @contextmanager
+    def replaced_by(self, client: OwnClient | None) -> Iterator[None]:
+        """Speak through a client of the caller's own, in what runs inside the block; None changes nothing."""
+        token = _replacement.set(client)
+        try:
+            yield
+        finally:
+            _replacement.reset(token)
+
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Apify]:
         """The client, for as long as it is entered."""
+        replacement = _replacement.get()
+        if replacement is not None:
+            async with replacement.connections.enter():
+                yield replacement.apify
+            return
         token = self.require_token()
         async with self._doors.enter() as http:
             yield Apify(http, token, self._base_url, credential=self.source.key, shared=True)

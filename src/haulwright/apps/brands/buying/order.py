@@ -20,7 +20,7 @@ BACKSTOP_SECONDS: Final = 60
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def order_of(apify: Apify, run: PaidRun, figures: BrandSettings) -> Order:
+def order_of(apify: Apify, run: PaidRun, figures: BrandSettings, timeout_seconds: float | None = None) -> Order:
     """What a row asks for: its input, within its caps, known by its marker where one may go along."""
     since = _EPOCH + timedelta(microseconds=run.requested_at)
     return Order(
@@ -29,7 +29,7 @@ def order_of(apify: Apify, run: PaidRun, figures: BrandSettings) -> Order:
         json.loads(run.input),
         since=since - CLOCKS_APART if run.marked else since,
         options=RunOptions(
-            timeout_seconds=round(figures.poll_timeout_seconds) + BACKSTOP_SECONDS,
+            timeout_seconds=round(timeout_seconds or figures.poll_timeout_seconds) + BACKSTOP_SECONDS,
             max_items=run.cap,
             max_total_charge_usd=figures.max_charge_usd,
         ),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from haulwright import Cancelled, Context, Snooze, Throttled, Tx
 from haulwright.apps.brands.buying.connection_state import ConnectionState
 from haulwright.apps.brands.buying.order import order_of
-from haulwright.apps.brands.buying.polling import RunPoller
+from haulwright.apps.brands.buying.polling import PollLimits, RunPoller
 from haulwright.apps.brands.buying.write_off import stop_run, write_off
 from haulwright.apps.brands.platforms.capabilities import Capability
 from haulwright.apps.brands.records import RUN_ENDED, RUN_FETCHED, lock_brand, record_run_event, record_start
@@ -58,7 +58,7 @@ class RunPurchase:
         self._settings = settings
         self._account = account
         self._jobs = jobs
-        self._poller = RunPoller(tables, settings)
+        self._poller = RunPoller(tables)
 
     async def run_of(self, ctx: Context, state: ConnectionState, capability: Capability) -> PaidRun:
         """The run that this job is to bring in: its own from before, one that was left behind, or a new one."""
@@ -66,13 +66,13 @@ class RunPurchase:
             return state.unfinished
         return await ctx.acommit(f"order:{ctx.job.id}", self._order, state, capability, ctx.job.id, key=ctx.job.id)
 
-    async def advance(self, ctx: Context, run: PaidRun) -> PaidRun | Snooze:
+    async def advance(self, ctx: Context, run: PaidRun, limits: PollLimits) -> PaidRun | Snooze:
         """Take a run as far as it goes now: the run with its items here, or when to look again."""
         if run.fetched_at is not None:
             return run
         async with self._account.open() as apify:
-            started = await self._start(ctx, apify, run)
-            ended = await self._end(ctx, apify, started)
+            started = await self._start(ctx, apify, run, limits)
+            ended = await self._end(ctx, apify, started, limits)
             if isinstance(ended, Snooze):
                 return ended
             return await self._fetch(ctx, apify, ended)
@@ -111,11 +111,11 @@ class RunPurchase:
             raise Throttled("Another job has just taken the run over.", after=self._settings.poll_interval_seconds)
         return replace(orphan, job_id=job_id, taken_over=True)
 
-    async def _start(self, ctx: Context, apify: Apify, run: PaidRun) -> PaidRun:
+    async def _start(self, ctx: Context, apify: Apify, run: PaidRun, limits: PollLimits) -> PaidRun:
         """Start the run or adopt it: paid for once, whatever happened before."""
-        if run.apify_run_id is not None:
+        if run.actor_run_id is not None:
             return run
-        start = RunStart(order_of(apify, run, self._settings), inherited=run.taken_over)
+        start = RunStart(order_of(apify, run, self._settings, limits.timeout_seconds), inherited=run.taken_over)
 
         async def recover(_key: str) -> ActorRun | None:
             return await start.arecover(run.id)
@@ -131,9 +131,9 @@ class RunPurchase:
             raise Cancelled("The run was given up meanwhile.")
         return started
 
-    async def _end(self, ctx: Context, apify: Apify, run: PaidRun) -> PaidRun | Snooze:
+    async def _end(self, ctx: Context, apify: Apify, run: PaidRun, limits: PollLimits) -> PaidRun | Snooze:
         """The run as it ended with success, or when to look again."""
-        actor_run = await self._poller.poll(ctx, apify, run)
+        actor_run = await self._poller.poll(ctx, apify, run, limits)
         if isinstance(actor_run, Snooze):
             return actor_run
         waits = ctx.job.deferrals

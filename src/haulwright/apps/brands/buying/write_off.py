@@ -24,7 +24,7 @@ def write_off(writing: Writing, run: PaidRun, error: str) -> None:
 
 def stop_run(writing: Writing, jobs: BrandJobs, run: PaidRun) -> None:
     """Have a run that nobody wants any more aborted, so that it costs no more; one that may exist is looked for."""
-    if run.apify_run_id is not None:
-        writing.enqueue(jobs.abort(run.tenant, run.apify_run_id))
+    if run.actor_run_id is not None:
+        writing.enqueue(jobs.abort(run.tenant, run.actor_run_id))
     elif run.marked:
         writing.enqueue(jobs.seek(run))

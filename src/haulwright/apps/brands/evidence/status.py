@@ -16,7 +16,7 @@ _TEXT_OR_NULL: Final = {"type": ["string", "null"]}
 _COUNT: Final = {"type": "integer", "minimum": 0}
 _AGE: Final = {"type": "number", "minimum": 0}
 _ENTRY: Final[dict[str, Any]] = {"source": _TEXT, "connection_id": _TEXT, "reason": _TEXT}
-_RUN: Final[dict[str, Any]] = {"apify_run_id": _TEXT, "dataset_id": _TEXT_OR_NULL}
+_RUN: Final[dict[str, Any]] = {"apify_run_id": _TEXT, "actor_run_id": _TEXT_OR_NULL, "dataset_id": _TEXT_OR_NULL}
 _NORMALIZED: Final[dict[str, Any]] = {"normalized_created": _COUNT, "normalized_updated": _COUNT}
 _ENTRIES: Final[dict[Outcome, dict[str, Any]]] = {
     "reused": {**_ENTRY, **_RUN, "run_age_hours": _AGE, **_NORMALIZED},
@@ -27,6 +27,7 @@ _ENTRIES: Final[dict[Outcome, dict[str, Any]]] = {
         "error": _TEXT,
         "error_class": _TEXT,
         "apify_run_id": _TEXT_OR_NULL,
+        "actor_run_id": _TEXT_OR_NULL,
         "apify_run_status": _TEXT_OR_NULL,
         "dataset_id": _TEXT_OR_NULL,
     },
@@ -46,6 +47,9 @@ class SourceOutcome:
     reason: str
     run_age_hours: float | None = None
     apify_run_id: str | None = None
+    """The run in our own table."""
+    actor_run_id: str | None = None
+    """The same run as Apify names it."""
     apify_run_status: str | None = None
     dataset_id: str | None = None
     raw_items_count: int = 0

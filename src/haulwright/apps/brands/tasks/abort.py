@@ -19,11 +19,11 @@ class AbortTask:
     def __init__(self, account: ApifyAccount) -> None:
         self._account = account
 
-    async def abort(self, apify_run_id: str) -> str:
+    async def abort(self, actor_run_id: str) -> str:
         """Stop a run, and say how it stands then; one that is not there is stopped enough."""
         async with self._account.open() as apify:
             try:
-                return (await apify.aabort(apify_run_id)).status
+                return (await apify.aabort(actor_run_id)).status
             except RunError as error:
                 if getattr(error, "status_code", None) == NOT_FOUND:
                     return GONE

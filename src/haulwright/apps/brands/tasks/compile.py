@@ -154,7 +154,8 @@ class CompileTask:
         writing = self._tables.on(tx)
         lock_brand(writing, run.tenant, run.brand_id)
         _end(writing, run, status, error)
-        data = {"compile_run_id": run.id, "brand_id": run.brand_id, "error": error.message}
+        data = {"compile_run_id": run.id, "brand_id": run.brand_id}
+        data |= {"error": error.message, "error_class": type(error).__name__}
         writing.record(Event(COMPILE_FAILED, run.tenant, run.job_id, data=data))
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from haulwright import Bury, Context, Permanent, Skip, Snooze, Tx
 from haulwright.apps.brands.buying.connection_state import ConnectionState, read_state
 from haulwright.apps.brands.buying.freshness import Freshness
-from haulwright.apps.brands.buying.polling import TIMED_OUT, RunFailed
+from haulwright.apps.brands.buying.polling import TIMED_OUT, PollLimits, RunFailed
 from haulwright.apps.brands.evidence.normalization import NormalizationCounts, TooManyBadItems, normalize
 from haulwright.apps.brands.evidence.status import SourceOutcome
 from haulwright.apps.brands.platforms.capabilities import SWITCHED_OFF, Capability
@@ -57,14 +57,23 @@ class RefreshTask:
         self._purchase = purchase
 
     async def refresh(
-        self, ctx: Context, connection_id: str, compile_run_id: str | None = None
+        self,
+        ctx: Context,
+        connection_id: str,
+        compile_run_id: str | None = None,
+        poll_timeout_seconds: float | None = None,
+        poll_interval_seconds: float | None = None,
     ) -> dict[str, Any] | Snooze | Skip | Bury:
         """Decide about a source, act, and record what became of it. The result is the outcome."""
+        limits = PollLimits(
+            poll_timeout_seconds or self._settings.poll_timeout_seconds,
+            poll_interval_seconds or self._settings.poll_interval_seconds,
+        )
         state = await asyncio.to_thread(self._state, ctx.job, connection_id, compile_run_id)
         if state is None:
             return Skip("its brand was removed")
         try:
-            outcome = await self._resolve(ctx, state)
+            outcome = await self._resolve(ctx, state, limits)
         except Exception as error:
             if not _is_final(ctx, error):
                 raise
@@ -90,7 +99,7 @@ class RefreshTask:
             return None
         return read_state(self._tables, connection, run, job_id=job.id)
 
-    async def _resolve(self, ctx: Context, state: ConnectionState) -> SourceOutcome | Snooze:
+    async def _resolve(self, ctx: Context, state: ConnectionState, limits: PollLimits) -> SourceOutcome | Snooze:
         """What becomes of the source, or when to look again."""
         connection, run = state.connection, state.unfinished
         capability = self._registry.find(connection.platform, connection.capability)
@@ -108,18 +117,12 @@ class RefreshTask:
             return state.finished.as_outcome(connection.source, "refreshed", decision.reason)
         if run is None and not decision.should_refresh and decision.cached_run is not None:
             return await self._reuse(ctx, connection, capability, decision, decision.cached_run)
-        return await self._buy(ctx, state, capability, decision)
-
-    async def _buy(
-        self, ctx: Context, state: ConnectionState, capability: Capability, decision: Freshness
-    ) -> SourceOutcome | Snooze:
-        """Take the purchase as far as it goes now."""
         run = await self._purchase.run_of(ctx, state, capability)
-        fetched = await self._purchase.advance(ctx, run)
+        fetched = await self._purchase.advance(ctx, run, limits)
         if isinstance(fetched, Snooze):
             return fetched
         normalized = await self._normalize(ctx, fetched, capability)
-        return normalized.as_outcome(state.connection.source, "refreshed", decision.reason)
+        return normalized.as_outcome(connection.source, "refreshed", decision.reason)
 
     async def _reuse(
         self, ctx: Context, connection: BrandConnection, capability: Capability, decision: Freshness, cached: PaidRun
@@ -176,12 +179,14 @@ class RefreshTask:
             record_outcome(writing, connection.tenant, state.compile_run.id, outcome, job_id)
 
     def _failed_outcome(self, state: ConnectionState, run: PaidRun | None, fields: dict[str, Any]) -> SourceOutcome:
-        reason = state.freshness(self._settings.fresh_seconds).reason
-        return SourceOutcome(
-            state.connection.source, state.connection.id, "failed", reason, apify_run_status=fields["status"],
-            apify_run_id=run.apify_run_id if run else None, dataset_id=run.dataset_id if run else None,
-            error=fields["error"], error_class=fields["error_class"],
-        )  # fmt: skip
+        source, reason = state.connection.source, state.freshness(self._settings.fresh_seconds).reason
+        outcome = (
+            SourceOutcome(source, state.connection.id, "failed", reason)
+            if run is None
+            else run.as_outcome(source, "failed", reason)
+        )
+        failure = {"error": fields["error"], "error_class": fields["error_class"]}
+        return replace(outcome, apify_run_status=fields["status"], **failure)
 
     def _wake_others(self, ctx: Context, state: ConnectionState) -> None:
         """Tell those who wait for the same source; the compile joins this job, and wakes by itself."""

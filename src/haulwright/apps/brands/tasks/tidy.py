@@ -80,7 +80,7 @@ class TidyTask:
         ((tenant, run_id, brand_id),) = rows
         items = len(writing.run("upkeep.prune", tenant=tenant, run_id=run_id))
         writing.run("upkeep.pruned", tenant=tenant, run_id=run_id)
-        data = {"run_id": str(run_id), "brand_id": str(brand_id), "items": items}
+        data = {"apify_run_id": str(run_id), "brand_id": str(brand_id), "items": items}
         writing.record(Event(RAW_PRUNED, tenant, actor=actor, data=data))
         return items
 
@@ -90,7 +90,7 @@ class TidyTask:
         age_us = round((self._settings.poll_timeout_seconds + BACKSTOP_SECONDS) * SECOND)
         runs = [PaidRun.of(row) for row in writing.run("upkeep.left_behind", age_us=age_us, limit=MOST_LEFT)]
         for run in runs:
-            if run.apify_run_id is not None:
+            if run.actor_run_id is not None:
                 self._hand_over(writing, run, self._jobs.refresh(run.tenant, run.connection_id))
             elif run.marked:
                 self._hand_over(writing, run, self._jobs.seek(run))

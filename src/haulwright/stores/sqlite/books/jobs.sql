@@ -154,6 +154,32 @@ returning id, fence, tenant, task, queue, args, attempts, max_attempts, losses, 
     created_at, leased_at, lease_us, timeout_us, deadline_at, concurrency_key, concurrency_limit, source, correlation_id, tags,
     requeued_from, event_fields, headers, worker_id, payload_bytes, audited;
 
+-- name: claim_of_task
+-- The next due job of one task of a tenant, for whoever runs it by hand. A paused queue gives none.
+update haulwright_jobs
+set state = 'running', fence = fence + 1, attempts = attempts + 1, worker_id = :worker_id, leased_at = :now,
+    heartbeat_at = :now, lease_expires_at = :now + lease_us, waiting_on = null,
+    started_at = coalesce(started_at, :now), updated_at = :now
+where id = (
+    select j.id from haulwright_jobs j
+    where j.queue = :queue and j.state = 'queued' and j.tenant = :tenant and j.task = :task and j.run_at <= :now
+      and not exists (select 1 from haulwright_queues q where q.name = :queue and q.paused_at is not null)
+    order by j.rank, j.run_at, j.id limit 1)
+returning id, fence, tenant, task, queue, args, attempts, max_attempts, losses, deferrals, job_key, -rank, run_at,
+    created_at, leased_at, lease_us, timeout_us, deadline_at, concurrency_key, concurrency_limit, source, correlation_id, tags,
+    requeued_from, event_fields, headers, worker_id, payload_bytes;
+
+-- name: claim_by_id
+-- One job, for whoever runs it by hand: when it is due, or at once where :early says so.
+update haulwright_jobs
+set state = 'running', fence = fence + 1, attempts = attempts + 1, worker_id = :worker_id, leased_at = :now,
+    heartbeat_at = :now, lease_expires_at = :now + lease_us, waiting_on = null,
+    started_at = coalesce(started_at, :now), updated_at = :now
+where id = :id and tenant = :tenant and state = 'queued' and (run_at <= :now or :early)
+returning id, fence, tenant, task, queue, args, attempts, max_attempts, losses, deferrals, job_key, -rank, run_at,
+    created_at, leased_at, lease_us, timeout_us, deadline_at, concurrency_key, concurrency_limit, source, correlation_id, tags,
+    requeued_from, event_fields, headers, worker_id, payload_bytes;
+
 -- name: renew
 update haulwright_jobs set heartbeat_at = :now, lease_expires_at = :now + lease_us, updated_at = :now
 from input

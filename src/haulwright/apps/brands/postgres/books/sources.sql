@@ -10,5 +10,6 @@ from unnest(:connection_id::uuid[], :source::text[], :job_id::uuid[], :outcome::
      as input (connection_id, source, job_id, outcome, reason)
 on conflict (tenant, compile_run_id, connection_id) do update
     set job_id = excluded.job_id, outcome = excluded.outcome, reason = excluded.reason,
-        recorded_at = excluded.recorded_at, error = null, error_class = null
+        recorded_at = excluded.recorded_at, error = null, error_class = null, apify_run_id = null, actor_run_id = null,
+        apify_run_status = null, dataset_id = null
     where brands_compile_sources.outcome is null or brands_compile_sources.outcome = 'failed';

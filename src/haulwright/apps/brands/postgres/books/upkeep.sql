@@ -3,7 +3,7 @@
 -- name: left_behind
 -- Runs that are not over although the job that they belong to is, the oldest first.
 select r.tenant, r.id, r.brand_id, r.connection_id, r.job_id, r.actor, r.input, r.input_hash, r.marked,
-       r.taken_over, r.cap, r.status, r.apify_run_id, r.dataset_id, r.dataset_items, r.truncated,
+       r.taken_over, r.cap, r.status, r.actor_run_id, r.dataset_id, r.dataset_items, r.truncated,
        r.raw_item_count, r.normalized_created, r.normalized_updated, r.quarantined, r.usage_usd, r.error,
        r.error_class, r.requested_at, r.started_at, r.fetched_at, r.normalized_at, r.finished_at, r.polled_at,
        r.elapsed_us, r.wait_us

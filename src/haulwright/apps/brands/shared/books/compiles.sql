@@ -25,8 +25,23 @@ select tenant, id, brand_id, job_id, request_id, force_refresh, prompt_version, 
 from brands_compiles where tenant = :tenant and brand_id = :brand_id
 order by created_at desc, id desc limit 1;
 
+-- name: force
+-- Whether a refresh is forced may be changed until the compile begins.
+update brands_compile_runs set force_refresh = :force_refresh
+where tenant = :tenant and id = :id and started_at is null
+returning id;
+
+-- name: due
+-- Whether a compile waits that could be claimed: of a job that somebody is just claiming, that is still so.
+select 1 from haulwright_jobs
+where queue = :queue and state = 'queued' and tenant = :tenant and task = :task and run_at <= haulwright_now(:now)
+limit 1;
+
 -- name: begin
-update brands_compile_runs set started_at = coalesce(started_at, haulwright_now(:now))
+-- A compile that was requeued is not over any more.
+update brands_compile_runs
+set started_at = coalesce(started_at, haulwright_now(:now)), finished_at = null, evidence_status = null, error = null,
+    error_class = null
 where tenant = :tenant and id = :id
 returning id;
 

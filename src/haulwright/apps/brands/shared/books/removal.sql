@@ -23,7 +23,7 @@ where r.tenant = :tenant and r.brand_id = :brand_id;
 -- name: under_way
 -- Runs that are paid for, or may be, and may still go on.
 select tenant, id, brand_id, connection_id, job_id, actor, input, input_hash, marked, taken_over, cap, status,
-       apify_run_id, dataset_id, dataset_items, truncated, raw_item_count, normalized_created, normalized_updated,
+       actor_run_id, dataset_id, dataset_items, truncated, raw_item_count, normalized_created, normalized_updated,
        quarantined, usage_usd, error, error_class, requested_at, started_at, fetched_at, normalized_at, finished_at,
        polled_at, elapsed_us, wait_us
 from brands_runs

@@ -10,7 +10,7 @@ returning id;
 
 -- name: get
 select tenant, id, brand_id, connection_id, job_id, actor, input, input_hash, marked, taken_over, cap, status,
-       apify_run_id, dataset_id, dataset_items, truncated, raw_item_count, normalized_created, normalized_updated,
+       actor_run_id, dataset_id, dataset_items, truncated, raw_item_count, normalized_created, normalized_updated,
        quarantined, usage_usd, error, error_class, requested_at, started_at, fetched_at, normalized_at, finished_at,
        polled_at, elapsed_us, wait_us
 from brands_runs where tenant = :tenant and id = :id;
@@ -18,7 +18,7 @@ from brands_runs where tenant = :tenant and id = :id;
 -- name: unfinished
 -- The run of a connection that is under way or was left behind, and whether the job that it belongs to is active.
 select r.tenant, r.id, r.brand_id, r.connection_id, r.job_id, r.actor, r.input, r.input_hash, r.marked,
-       r.taken_over, r.cap, r.status, r.apify_run_id, r.dataset_id, r.dataset_items, r.truncated,
+       r.taken_over, r.cap, r.status, r.actor_run_id, r.dataset_id, r.dataset_items, r.truncated,
        r.raw_item_count, r.normalized_created, r.normalized_updated, r.quarantined, r.usage_usd, r.error,
        r.error_class, r.requested_at, r.started_at, r.fetched_at, r.normalized_at, r.finished_at, r.polled_at,
        r.elapsed_us, r.wait_us,
@@ -29,7 +29,7 @@ where r.tenant = :tenant and r.connection_id = :connection_id and r.finished_at 
 -- name: finished_by
 -- The run that a job has brought in to the end, where it is repeated after that.
 select tenant, id, brand_id, connection_id, job_id, actor, input, input_hash, marked, taken_over, cap, status,
-       apify_run_id, dataset_id, dataset_items, truncated, raw_item_count, normalized_created, normalized_updated,
+       actor_run_id, dataset_id, dataset_items, truncated, raw_item_count, normalized_created, normalized_updated,
        quarantined, usage_usd, error, error_class, requested_at, started_at, fetched_at, normalized_at, finished_at,
        polled_at, elapsed_us, wait_us
 from brands_runs
@@ -39,7 +39,7 @@ order by id desc limit 1;
 
 -- name: of_connection
 select tenant, id, brand_id, connection_id, job_id, actor, input, input_hash, marked, taken_over, cap, status,
-       apify_run_id, dataset_id, dataset_items, truncated, raw_item_count, normalized_created, normalized_updated,
+       actor_run_id, dataset_id, dataset_items, truncated, raw_item_count, normalized_created, normalized_updated,
        quarantined, usage_usd, error, error_class, requested_at, started_at, fetched_at, normalized_at, finished_at,
        polled_at, elapsed_us, wait_us
 from brands_runs
@@ -54,7 +54,7 @@ returning id;
 
 -- name: started
 update brands_runs
-set apify_run_id = :apify_run_id, dataset_id = :dataset_id, status = :status,
+set actor_run_id = :actor_run_id, dataset_id = :dataset_id, status = :status,
     started_at = coalesce(started_at, haulwright_now(:now))
 where tenant = :tenant and id = :id and finished_at is null
 returning id;

@@ -3,7 +3,7 @@
 -- name: newest
 -- The newest run of a connection whose items are here and usable, other than what this job brought in itself.
 select tenant, id, brand_id, connection_id, job_id, actor, input, input_hash, marked, taken_over, cap, status,
-       apify_run_id, dataset_id, dataset_items, truncated, raw_item_count, normalized_created, normalized_updated,
+       actor_run_id, dataset_id, dataset_items, truncated, raw_item_count, normalized_created, normalized_updated,
        quarantined, usage_usd, error, error_class, requested_at, started_at, fetched_at, normalized_at, finished_at,
        polled_at, elapsed_us, wait_us
 from brands_runs

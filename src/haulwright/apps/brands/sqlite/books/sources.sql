@@ -9,5 +9,6 @@ select :tenant, :compile_run_id, input.connection_id, :brand_id, input.source, i
 from input where true
 on conflict (tenant, compile_run_id, connection_id) do update
     set job_id = excluded.job_id, outcome = excluded.outcome, reason = excluded.reason,
-        recorded_at = excluded.recorded_at, error = null, error_class = null
+        recorded_at = excluded.recorded_at, error = null, error_class = null, apify_run_id = null, actor_run_id = null,
+        apify_run_status = null, dataset_id = null
     where brands_compile_sources.outcome is null or brands_compile_sources.outcome = 'failed';

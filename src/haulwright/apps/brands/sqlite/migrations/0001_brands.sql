@@ -49,6 +49,7 @@ create table brands_compile_runs (
     unique (tenant, request_id),
     foreign key (tenant, brand_id) references brands_brands (tenant, id)
 ) without rowid;
+create unique index brands_compile_runs_job_key on brands_compile_runs (tenant, job_key);
 create index brands_compile_runs_of_brand on brands_compile_runs (tenant, brand_id, created_at);
 
 -- What a compile wants of each source, and what became of it.
@@ -62,7 +63,8 @@ create table brands_compile_sources (
     outcome            text    check (outcome in ('reused', 'refreshed', 'skipped', 'failed')),
     reason             text,
     run_age_hours      real,
-    apify_run_id       text,
+    apify_run_id       text,                          -- the run in brands_runs
+    actor_run_id       text,                          -- the same as Apify names it
     apify_run_status   text,
     dataset_id         text,
     raw_items_count    integer not null default 0,
@@ -92,7 +94,7 @@ create table brands_runs (
     taken_over         integer not null default 0,    -- another job ordered it, and may have begun it
     cap                integer not null check (cap > 0),
     status             text    not null,              -- ORDERED, then Apify's own word, or timed_out where we gave up
-    apify_run_id       text,
+    actor_run_id       text,
     dataset_id         text,
     dataset_items      integer,                       -- how many there were to fetch
     truncated          integer not null default 0,
@@ -116,7 +118,7 @@ create table brands_runs (
     foreign key (tenant, brand_id, connection_id) references brands_connections (tenant, brand_id, id)
 ) without rowid;
 create unique index brands_runs_unfinished on brands_runs (tenant, connection_id) where finished_at is null;
-create unique index brands_runs_apify on brands_runs (tenant, apify_run_id) where apify_run_id is not null;
+create unique index brands_runs_actor_run on brands_runs (tenant, actor_run_id) where actor_run_id is not null;
 create index brands_runs_fetched on brands_runs (tenant, connection_id, started_at) where fetched_at is not null;
 create index brands_runs_of_brand on brands_runs (tenant, brand_id);
 create index brands_runs_prunable on brands_runs (finished_at) where finished_at is not null and pruned_at is null;
@@ -203,6 +205,73 @@ create table brands_snapshots (
     unique (tenant, brand_id, number),
     foreign key (tenant, brand_id, compile_run_id) references brands_compile_runs (tenant, brand_id, id)
 );
+
+-- What is known of each source of a compile. One that nobody has told of yet counts as failed, should the compile end now.
+create view brands_compile_outcomes as
+select s.tenant, s.compile_run_id, s.connection_id, s.source, coalesce(s.outcome, 'failed') as outcome,
+       coalesce(s.reason, 'The compile ended before its source') as reason, s.run_age_hours,
+       coalesce(s.apify_run_id, r.id) as apify_run_id, coalesce(s.actor_run_id, r.actor_run_id) as actor_run_id,
+       coalesce(s.apify_run_status, r.status) as apify_run_status, coalesce(s.dataset_id, r.dataset_id) as dataset_id,
+       s.raw_items_count, s.normalized_created, s.normalized_updated, s.error, s.error_class
+from brands_compile_sources s
+left join brands_runs r on s.outcome is null and r.tenant = s.tenant and r.connection_id = s.connection_id
+    and r.job_id = s.job_id and r.finished_at is null;
+
+-- The evidence status of a compile: four lists, in the form that `evidence/status.py` gives and checks.
+create view brands_evidence_status as
+select c.tenant, c.id as compile_run_id, json_object(
+       'reused', (select json_group_array(json(entry)) from (
+            select json_object('source', o.source, 'connection_id', o.connection_id, 'reason', o.reason,
+                           'apify_run_id', o.apify_run_id, 'actor_run_id', o.actor_run_id, 'dataset_id', o.dataset_id,
+                           'run_age_hours', o.run_age_hours,
+                           'normalized_created', o.normalized_created, 'normalized_updated', o.normalized_updated) as entry
+            from brands_compile_outcomes o
+            where o.tenant = c.tenant and o.compile_run_id = c.id and o.outcome = 'reused'
+            order by o.source, o.connection_id)),
+       'refreshed', (select json_group_array(json(entry)) from (
+            select json_object('source', o.source, 'connection_id', o.connection_id, 'reason', o.reason,
+                           'apify_run_id', o.apify_run_id, 'actor_run_id', o.actor_run_id, 'dataset_id', o.dataset_id,
+                           'apify_run_status', o.apify_run_status, 'raw_items_count', o.raw_items_count,
+                           'normalized_created', o.normalized_created, 'normalized_updated', o.normalized_updated) as entry
+            from brands_compile_outcomes o
+            where o.tenant = c.tenant and o.compile_run_id = c.id and o.outcome = 'refreshed'
+            order by o.source, o.connection_id)),
+       'skipped', (select json_group_array(json(entry)) from (
+            select json_object('source', o.source, 'connection_id', o.connection_id, 'reason', o.reason) as entry
+            from brands_compile_outcomes o
+            where o.tenant = c.tenant and o.compile_run_id = c.id and o.outcome = 'skipped'
+            order by o.source, o.connection_id)),
+       'failed', (select json_group_array(json(entry)) from (
+            select json_object('source', o.source, 'connection_id', o.connection_id, 'reason', o.reason,
+                           'error', coalesce(o.error, o.reason), 'error_class', coalesce(o.error_class, 'Unknown'),
+                           'apify_run_id', o.apify_run_id, 'actor_run_id', o.actor_run_id,
+                           'apify_run_status', o.apify_run_status, 'dataset_id', o.dataset_id) as entry
+            from brands_compile_outcomes o
+            where o.tenant = c.tenant and o.compile_run_id = c.id and o.outcome = 'failed'
+            order by o.source, o.connection_id))) as document
+from brands_compile_runs c;
+
+-- A compile whose job ends without success ends with it, in the same transaction, whoever ends the job: a worker that
+-- buries it, another that takes it back from a dead one, a sweep past its deadline, or a person.
+create trigger brands_compile_ends after insert on haulwright_history
+when new.task = 'brands.compile' and new.state <> 'succeeded'
+begin
+    update brands_compile_runs
+    set evidence_status = (
+            select document from brands_evidence_status s
+            where s.tenant = new.tenant and s.compile_run_id = brands_compile_runs.id),
+        error = case when new.state = 'dead' and new.reason <> 'deadline' then coalesce(new.error_message, new.reason)
+                     else 'Its job is ' || new.state || ': ' || coalesce(new.reason, 'no reason given') end,
+        error_class = case when new.state = 'cancelled' then 'Cancelled' when new.reason = 'deadline' then 'Deadline'
+                           else coalesce(new.error_class, 'JobLost') end,
+        finished_at = new.finished_at
+    where tenant = new.tenant and job_key = new.job_key and finished_at is null;
+    insert into haulwright_events (at, tenant, name, job_id, attempt, fence, data)
+    select new.finished_at, c.tenant, 'brand.compile_failed', new.id, new.attempts, new.fence,
+           json_object('compile_run_id', c.id, 'brand_id', c.brand_id, 'error', c.error, 'error_class', c.error_class)
+    from brands_compile_runs c
+    where c.tenant = new.tenant and c.job_key = new.job_key and changes() > 0;  -- of the update above: it was not over
+end;
 
 -- A compile with the job that stands for it now.
 create view brands_compiles as
