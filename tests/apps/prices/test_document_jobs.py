@@ -166,11 +166,7 @@ def test_the_lock_time_out_comes_from_the_environment():
     assert PriceSettings.load(Settings.load(ours)).lease_seconds == 77
 
 
-@line(
-    "50",
-    "it is the worker's: what a worker claims it holds for so long",
-    missing="JOB_LOCK_TIMEOUT_SECONDS of the worker",
-)
+@line("50", "it is the worker's: what a worker claims it holds for so long")
 def test_the_lock_time_out_is_the_workers(world, job_id, monkeypatch):
     monkeypatch.setenv("JOB_LOCK_TIMEOUT_SECONDS", "60")
     ScrapeWorker(world.prices, "worker-1").claim_next_pending_job()
@@ -196,11 +192,7 @@ def test_reclaiming_counts_an_attempt(world, words, job_id):
     assert row(world, "attempts") == before + 1
 
 
-@line(
-    "52",
-    "the log names the worker that held a reclaimed job",
-    missing="the name of the worker in lines and events of a lost lease",
-)
+@line("52", "the log names the worker that held a reclaimed job")
 def test_the_log_names_who_held_it(world, words, job_id, caplog):
     words.claim_next_pending_job()
     world.bench.advance("301 s")
@@ -253,11 +245,7 @@ def test_what_a_claim_sets(world, words, job_id):
     )
 
 
-@line(
-    "60",
-    "the claim returns the job itself, as scrape_jobs has it",
-    missing="query_params, locked_at, heartbeat_at and next_retry_at in a claimed job",
-)
+@line("60", "the claim returns the job itself, as scrape_jobs has it")
 def test_a_claim_returns_the_job(words, job_id):
     claimed = words.claim_next_pending_job()
 
@@ -289,7 +277,7 @@ def test_the_waits_between_retries():
     assert minutes == [1, 2, 4, 8, 1024, 1440, 1440]
 
 
-@line("69", "base_delay_minutes can be set", missing="settings for the waits and tries of a collection")
+@line("69", "base_delay_minutes can be set")
 def test_the_base_of_the_waits_is_a_setting():
     assert [figure for figure in PriceSettings.figures() if "delay" in figure.name or "retry" in figure.name]
 
@@ -408,11 +396,7 @@ def test_an_equal_match_changes_nothing(observe):
     assert observe(offer(minor=2), at=2) == [(1, 100)]
 
 
-@line(
-    "85",
-    "a sale that tells no day is one point, however often it is seen",
-    missing="one key for a sale without a readable date",
-)
+@line("85", "a sale that tells no day is one point, however often it is seen")
 def test_a_sale_without_a_date_is_one_point(world):
     world.page(cache="0 s")
     intake = world.intake()

@@ -83,7 +83,7 @@ def test_the_view_has_the_column(failed, column, holds):
     assert holds(failed.rows(f"select {column} from ingestion_jobs")[0][0])  # noqa: S608 - as written above
 
 
-@line("28-42", "the model IngestionJob has these eleven fields", missing="next_retry_at on the object")
+@line("28-42", "the model IngestionJob has these eleven fields")
 def test_the_model_has_every_field():
     names = (
         "job_id tenant_id connector_id external_account_id status retry_count run_id correlation_id error_message "
@@ -248,7 +248,7 @@ def test_a_refused_credential_that_is_shared(world):
     assert words(world) == "dead_letter"
 
 
-@line("85", "a 403 of one connection is that job's alone", missing="a bare 403 that closes nothing for others")
+@line("85", "a 403 of one connection is that job's alone")
 def test_a_bare_403_closes_nothing_for_others(world):
     world.connect()
     world.connect("globex")

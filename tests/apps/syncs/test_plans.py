@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from haulwright.apps.syncs.plans import plan_named, plans
-from haulwright.clock import SECOND
+from haulwright.apps.syncs.plans import HOUR_US, PLANS, plan_named
 from haulwright.errors import InvalidValue
-
-HOUR_US = 3_600 * SECOND
-PLANS = plans()
 
 
 @pytest.mark.proves("PL-01")
@@ -43,4 +39,4 @@ def test_what_was_asked_under_another_plan_is_kept_within_this_one():
 
 def test_a_plan_that_does_not_exist_is_refused_with_those_that_do():
     with pytest.raises(InvalidValue, match="Known are: free, growth, enterprise"):
-        plan_named("platinum", PLANS)
+        plan_named("platinum")

@@ -93,7 +93,8 @@ class ScrapeWorker:
         self._store = prices.app.store
         self._jobs = prices.jobs
         self._task = prices.collect_task.name
-        self._options = prices.collect_task.options
+        self._retry = prices.collect_task.options.retry
+        self._lengths = {self._task: round(PriceSettings.load().lease_seconds * SECOND)}
         name = worker_id or Settings.load()["worker_name"]
         self._identity = this_process(None if name is None else str(name))
         self._store.workers.register(self._identity, [QUEUE], [self._task])
@@ -111,9 +112,8 @@ class ScrapeWorker:
         What comes back is the row of `scrape_jobs`: whom to ask (`source_id`) about what (`intake_id`, `query_params`).
         It is held for JOB_LOCK_TIMEOUT_SECONDS of this process after each heartbeat.
         """
-        lengths = {self._task: self._options.lease_us}
         for _ in range(MOST_STRANGERS):
-            leases = self._store.leases.claim(self._identity.id, [QUEUE], 1, lengths=lengths)
+            leases = self._store.leases.claim(self._identity.id, [QUEUE], 1, lengths=self._lengths)
             if not leases:
                 break
             (lease,) = leases
@@ -148,7 +148,7 @@ class ScrapeWorker:
         lease = self._held.pop(job_id, None)
         if lease is None:
             return False
-        step = resolve(outcome, lease, self._options.retry, random.random)
+        step = resolve(outcome, lease, self._retry, random.random)
         return job_id in self._store.settlements.settle([Settlement(lease, step)], self._identity.id)
 
 

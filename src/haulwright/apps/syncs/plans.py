@@ -10,6 +10,7 @@ from haulwright.clock import SECOND
 from haulwright.engine.durations import Duration, spell, us
 from haulwright.errors import InvalidValue
 
+HOUR_US: Final = 3_600 * SECOND
 FREE: Final = "free"
 """The plan of a tenant that nobody gave one."""
 LONGEST_CADENCE_SECONDS: Final = 31 * 86_400
@@ -60,7 +61,11 @@ def plans(*, free: Duration = "24 h", growth: Duration = "6 h", enterprise: Dura
     }
 
 
-def plan_named(name: str, known: Mapping[str, Plan]) -> Plan:
+PLANS: Final = plans()
+"""The plans as the document has them."""
+
+
+def plan_named(name: str, known: Mapping[str, Plan] = PLANS) -> Plan:
     """The plan of this name; another is refused."""
     if name not in known:
         raise InvalidValue("plan", name, "is no plan", hint=f"Known are: {', '.join(known)}.")
