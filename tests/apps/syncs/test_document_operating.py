@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from haulwright.apps.syncs.compat import JobDispatcher
 from haulwright.apps.syncs.credentials import from_environment
-from haulwright.apps.syncs.plans import HOUR_US, PLANS
+from haulwright.apps.syncs.plans import plans
 from haulwright.apps.syncs.settings import AirbyteSettings, SyncSettings
 from haulwright.cli.kit.root import root
 from haulwright.clock import CLOCK_VARIABLE, TESTING_VARIABLE
@@ -25,6 +25,8 @@ from tests.apps.syncs.scenes import SECRETS, World, opened, support
 
 line = pytest.mark.line
 JOBS = "/airbyte/v1/jobs"
+PLANS = plans()
+HOUR_US = 3_600_000_000
 REPOSITORY = Path(__file__).parents[3]
 
 
