@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self, Unpack
 
 from haulwright.application.tables import Tables
 from haulwright.client.app import Haulwright
@@ -13,6 +13,8 @@ from haulwright.errors import MissingExtra
 from haulwright.operations.access import declare_verbs, verb_of
 
 if TYPE_CHECKING:
+    from haulwright.client.task import Decorator
+    from haulwright.client.task_options import TaskKeywords
     from haulwright.discovery import ApplicationSpec
     from haulwright.operations.principal import Role
 
@@ -41,6 +43,11 @@ class Application:
         self.app = app
         self.tables = Tables(app, self.spec.package)
         app.applications[self.spec.name] = self
+
+    def task(self, **options: Unpack[TaskKeywords]) -> Decorator:
+        """Declare a task of this application. Every event of its jobs is written when it happens."""
+        options.setdefault("audit", True)
+        return self.app.task(**options)
 
     @classmethod
     def on(cls, app: Haulwright) -> Self:

@@ -18,6 +18,7 @@ from haulwright.client.arguments import Values, values_of_result
 from haulwright.client.blocking import is_async, require_off_loop
 from haulwright.client.event_fields import event_fields_of
 from haulwright.client.join import JobOutcome, handles_of, join_steps, note_recorded, write_calls
+from haulwright.client.ledger_calls import CommitCall, EffectCall
 from haulwright.client.ledger_keys import COMMIT, LedgerKeys
 from haulwright.client.steps import CallStep, Steps, StoreStep, awalk, walk
 from haulwright.client.transaction import Tx
@@ -140,7 +141,7 @@ class Context:
         self._off_loop("effect")
         for each in (function, recover, verify):
             _refuse_async(name, each)
-        effect = _Effect(name, partial(function, *args, **kwargs), function, recover, verify, at_most_once)
+        effect = EffectCall(name, partial(function, *args, **kwargs), function, recover, verify, at_most_once)
         done: R = self._walk(self._effect(effect, key, args, kwargs))
         return done
 
@@ -162,7 +163,7 @@ class Context:
         **kwargs: Any,
     ) -> Any:
         """The same on the event loop; the functions may be `async def` or `def`."""
-        effect = _Effect(name, partial(function, *args, **kwargs), function, recover, verify, at_most_once)
+        effect = EffectCall(name, partial(function, *args, **kwargs), function, recover, verify, at_most_once)
         return await awalk(self._effect(effect, key, args, kwargs))
 
     def commit(
@@ -181,7 +182,7 @@ class Context:
         With `settle` the job is finished in the same transaction, with this result.
         """
         self._off_loop("commit")
-        commit = _Commit(name, function, key, args, kwargs, settle)
+        commit = CommitCall(name, function, key, args, kwargs, settle)
         done: R = self._walk(self._commit(commit))
         return done
 
@@ -195,7 +196,7 @@ class Context:
         **kwargs: Any,
     ) -> R:
         """The same on the event loop; the function is plain and runs on a thread of the store."""
-        done: R = await awalk(self._commit(_Commit(name, function, key, args, kwargs, settle)))
+        done: R = await awalk(self._commit(CommitCall(name, function, key, args, kwargs, settle)))
         return done
 
     @overload
@@ -271,7 +272,7 @@ class Context:
         """Raise where the run has been cancelled, has timed out, or has lost its lease."""
         self.signals.check(self.job, "check")
 
-    def _effect(self, effect: _Effect, key: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Steps[Any]:
+    def _effect(self, effect: EffectCall, key: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Steps[Any]:
         self.signals.check(self.job, "effect")
         values = values_of_result(effect.function)
         is_bare = key is None and not args and not kwargs
@@ -308,7 +309,7 @@ class Context:
             raise _too_large(name)
         return values.load(text)
 
-    def _commit(self, commit: _Commit) -> Steps[Any]:
+    def _commit(self, commit: CommitCall) -> Steps[Any]:
         self.signals.check(self.job, "commit")
         name, function, settle = commit.name, commit.function, commit.settle
         if inspect.iscoroutinefunction(function):
@@ -343,7 +344,7 @@ class Context:
 
     def _enqueue_many(self, name: str, calls: Sequence[Call[R]]) -> Steps[list[Handle[R]]]:
         self._keys.require_same_jobs(name, [call.job for call in calls])
-        recorded = yield from self._commit(_Commit(name, write_calls, "jobs", (calls,), {}, settle=False))
+        recorded = yield from self._commit(CommitCall(name, write_calls, "jobs", (calls,), {}, settle=False))
         return handles_of(self.store, name, calls, recorded)
 
     def _settlement(self, text: str | None) -> Settlement:
@@ -368,35 +369,6 @@ class Context:
 
     def _off_loop(self, door: str) -> None:
         require_off_loop(f"ctx.{door}", f"ctx.a{door}(...)")
-
-
-@dataclass(frozen=True, slots=True)
-class _Effect:
-    """What an effect consists of."""
-
-    name: str
-    act: Callable[[], Any]
-    function: Callable[..., Any]
-    recover: Callable[[str], Any] | None
-    verify: Callable[[Any], Any] | None
-    at_most_once: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Commit:
-    """What a commit consists of."""
-
-    name: str
-    function: Callable[..., Any]
-    key: str | None
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-    settle: bool
-
-    @property
-    def is_bare(self) -> bool:
-        """Whether nothing but its function tells it from others of its name."""
-        return self.key is None and not self.args and not self.kwargs
 
 
 def _refuse_async(name: str, function: Callable[..., Any] | None) -> None:

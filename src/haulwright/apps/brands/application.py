@@ -90,7 +90,7 @@ class Brands(Application):
         """Each task with its options, given what it uses."""
         tables, repository, registry, figures = self.tables, self.repository, self.registry, self.figures
         purchase = RunPurchase(tables, figures, self.account, self.jobs)
-        declare = partial(self.app.task, queue=QUEUE, audit=True)
+        declare = partial(self.task, queue=QUEUE)
         self.compile_task: Task[[str], Any] = declare(
             name=COMPILE, retry=self.retry, lease=figures.lease_seconds,
             timeout=figures.lease_seconds, deadline="1 day", event_fields=("compile_run_id",),

@@ -71,7 +71,7 @@ class Brief(Application):
 
     def _declare_tasks(self) -> None:
         def declare(name: str, **more: Any) -> Any:
-            return self.app.task(name=f"brief.{name}", queue=QUEUE, retry=SLOT_RETRY, audit=True, **more)
+            return self.task(name=f"brief.{name}", queue=QUEUE, retry=SLOT_RETRY, **more)
 
         self.fetch_task: Task[[str], Any] = declare(
             "fetch", unique="feed_id", timeout="110 s", deadline="1 day",

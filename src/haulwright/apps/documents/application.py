@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -54,7 +53,7 @@ class Documents(Application):
         self._planning = Planning(self.tables, self.fetch_task)
 
     def _declare_tasks(self) -> None:
-        declare, figures = partial(self.app.task, audit=True), self.figures
+        declare, figures = self.task, self.figures
         stores = (self.tables, self.artifacts, self.folders)
         self.fetch_task = declare(
             name="documents.fetch", queue=QUEUE, retry=replace(FETCH_RETRY, attempts=figures.attempts),

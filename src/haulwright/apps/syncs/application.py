@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from haulwright import Retry, UniqueBy
@@ -63,7 +62,7 @@ class Syncs(Application):
         self.clients.declare_shared()
 
     def _declare_tasks(self, cron: str) -> None:
-        declare = partial(self.app.task, audit=True)
+        declare = self.task
         # A poll goes on for as long as syncs are under way, and is never a dead letter: the dispatch begins another.
         self.poll_task = declare(
             name="syncs.poll",

@@ -6,13 +6,14 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from haulwright import Handle, JobOutcome, Snooze
 from haulwright.apps.brands.jobs import QUEUE
 from haulwright.client.context import Context
+from haulwright.client.ledger_calls import CommitCall
 from haulwright.client.steps import Steps, awalk
 from haulwright.clock import SECOND
 from haulwright.engine.durations import TEN_YEARS_SECONDS
@@ -23,6 +24,8 @@ from haulwright.runtime.observers import Observers
 from haulwright.runtime.settler import settlement_of
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from haulwright import Haulwright
     from haulwright.engine.job import Lease, LeaseKey
     from haulwright.stores.workers import Identity
@@ -40,16 +43,18 @@ class HandContext(Context):
 
     bring_in: Callable[[list[str]], Awaitable[None]] | None = None
 
-    async def ajoin(self, jobs: Iterable[Handle[Any] | str]) -> list[JobOutcome[Any]]:
+    async def ajoin(
+        self, jobs: Iterable[Handle[Any] | str], *, any_tenant: bool = False, until: datetime | None = None
+    ) -> list[JobOutcome[Any]]:
         """Work until the jobs are over, and return how they ended."""
         job_ids = [job if isinstance(job, str) else job.id for job in jobs]
         if self.bring_in is not None:
             await self.bring_in(job_ids)
-        return await awalk(self._join(job_ids))
+        return await awalk(self._join(job_ids, any_tenant=any_tenant, until=until))
 
-    def _commit(self, name: str, function: Callable[..., Any], args: Any, kwargs: Any, *, settle: bool) -> Steps[Any]:
-        del settle  # the caller says when the job is complete
-        return Context._commit(self, name, function, args, kwargs, settle=False)  # noqa: SLF001 - super() is lost to slots
+    def _commit(self, commit: CommitCall) -> Steps[Any]:
+        # The caller says when the job is complete; and super() is lost to slots.
+        return Context._commit(self, replace(commit, settle=False))  # noqa: SLF001
 
 
 class HandWorker:
