@@ -41,16 +41,10 @@ An error says what happened, why, and what to do next; its facts are fields, so 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-_WORD_STARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-
-
-def code_of_class(kind: type) -> str:
-    """The name of a class in words with underscores: HTTPStatusError is http_status_error."""
-    return _WORD_STARTS.sub("_", kind.__name__).lower().lstrip("_")
+from haulwright.error_codes import code_of_class
 
 
 class HaulwrightError(Exception):

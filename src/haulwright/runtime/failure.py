@@ -7,7 +7,8 @@ from typing import overload
 
 from haulwright.engine.outcome import Bury, Cancel, Failure, Outcome, Skip, Snooze
 from haulwright.engine.payload import ERROR_MESSAGE_LIMIT_BYTES, KIB, clip
-from haulwright.errors import HaulwrightError, code_of_class
+from haulwright.error_codes import code_of_class
+from haulwright.errors import HaulwrightError
 from haulwright.redaction import redact
 from haulwright.runtime.frames import frames_of
 
