@@ -134,10 +134,8 @@ class DuplicateMismatch(Conflict):
     """A job with this unique key exists and was given other arguments."""
 
     def __init__(self, key: str, job_id: str) -> None:
-        super().__init__(
-            f"The unique key {key!r} belongs to job {job_id}, which has other arguments.",
-            hint=f"See it with: haulwright job show {job_id}",
-        )
+        hint = f"See it with: haulwright job show {job_id}"
+        super().__init__(f"The unique key {key!r} belongs to job {job_id}, which has other arguments.", hint=hint)
         self.key = key
         self.job_id = job_id
 
@@ -175,10 +173,8 @@ class AlreadyRequeued(Conflict):
     """A dead letter is requeued only once."""
 
     def __init__(self, job_id: str, successor: str) -> None:
-        super().__init__(
-            f"Job {job_id} was requeued already, as job {successor}.",
-            hint=f"See it with: haulwright job show {successor}",
-        )
+        hint = f"See it with: haulwright job show {successor}"
+        super().__init__(f"Job {job_id} was requeued already, as job {successor}.", hint=hint)
         self.job_id = job_id
         self.successor = successor
 
