@@ -101,6 +101,16 @@ class Leases(ABC):
                 taken += self._claim_queue(worker_id, queue, batch - len(taken), cursor)
         return self._payloads.filled(taken)
 
+    def claim_some(self, worker_id: str, ids: Sequence[str], queues: Sequence[str], batch: int) -> list[Lease]:
+        """Take those of some jobs that are due in the queues, each under a new fence and through its gates."""
+
+        def work(connection: Connection) -> list[Lease]:
+            some = {"worker_id": worker_id, "ids": list(ids), "queues": list(queues), "limit": batch}
+            rows = connection.run(self._book["claim_some"], {**some, "now": self._db.clock.now()})
+            return self._admit(connection, worker_id, [Lease._make(row) for row in rows])
+
+        return self._payloads.filled(sorted(self._db.transact(work, rows=batch), key=_order))
+
     def due_pairs(self, queue: str) -> list[tuple[str, int]]:
         """The (tenant, priority) pairs of a queue that have a due job: what a claim would look at. Writes nothing."""
         scanned = self._db.read(lambda connection: self._scan(connection, queue, ("", HIGHEST), ALL_PAIRS))
