@@ -12,7 +12,7 @@ from haulwright.engine.retry import Retry
 from haulwright.engine.settlement import RELEASE, PutBack, Settlement, resolve
 from haulwright.errors import DatabaseUnavailable, EffectUnknown, HaulwrightError, LeaseLost, Suspended
 from haulwright.runtime import execution
-from haulwright.runtime.worker import UNKNOWN_TASK_SECONDS
+from haulwright.runtime.settler import UNKNOWN_TASK_SECONDS
 from haulwright.stores.claim_cursor import ClaimCursor
 from haulwright.stores.store import Store
 from haulwright.stores.workers import Identity

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from haulwright.clock import SECOND
 from haulwright.engine.ids import new_id
 from haulwright.engine.outcome import Snooze
-from tests.stores.scenes import claim_one, new_job, settle
+from tests.stores.scenes import claim, claim_one, fail, new_job, settle
 
 
 def test_a_list_goes_on_where_the_page_before_ended(haulwright, enqueue):
@@ -102,6 +104,7 @@ def test_a_retry_is_shown_as_such_and_says_when(haulwright, clock, enqueue, work
     clock.advance(60)
 
     assert " retrying " in haulwright("job", "list").out
+    assert haulwright("job", "list", "--state", "retrying", "--json").json["jobs"][0]["id"] == job_id
     assert "in 59 min" in haulwright("job", "list").out
     assert haulwright("job", "list", "--state", "queued", "--json").json["jobs"][0]["id"] == job_id
 
@@ -197,3 +200,38 @@ def test_utc_shows_the_times_themselves(haulwright, clock, enqueue):
 
     assert "2024-01-01T00:00:00Z" in haulwright("job", "list", "--utc").out
     assert "now" in haulwright("job", "list").out
+
+
+def test_an_error_of_the_past_is_shown_with_the_job_and_not_in_the_list(haulwright, clock, store):
+    """What ended well after it is no news; what a job waits for is."""
+    store.jobs.enqueue([new_job(id=(done := new_id())), new_job(id=(waiting := new_id()), delay_us=5)])
+    fail(store, claim_one(store, new_id()))
+    clock.advance(3600)
+    leases = {lease.id: lease for lease in claim(store, new_id(), 2)}
+    settle(store, leases[done])
+    settle(store, leases[waiting], Snooze(60, "source:shop:rate"))
+
+    rows = {line.split()[0]: line for line in haulwright("job", "list").out.splitlines()[1:]}
+
+    assert "it went wrong" not in rows[done]
+    assert "source:shop:rate" in rows[waiting]
+    assert "it went wrong" in haulwright("job", "show", done).out
+
+
+def test_a_job_is_shown_with_the_lines_of_code_behind_its_error(haulwright, dead):
+    job_id = dead()
+
+    shown = haulwright("job", "show", job_id)
+    (frame,) = haulwright("job", "show", job_id, "--json").json["error"]["frames"]
+
+    assert f"The last error came through:\n  tests/cli/shop.py:{frame['line']} in price\n" in shown.out
+    assert (frame["file"], frame["function"], frame["cause"]) == ("tests/cli/shop.py", "price", None)
+
+
+def test_events_have_the_time_of_day_beside_their_age(on_file):
+    on_file("run", "-A", "tests.cli.shop:app", "price", "sku=A1")
+
+    header, row = on_file("event", "list", "--name", "job.queued").out.splitlines()
+
+    assert header.split()[:2] == ["when", "utc"]
+    assert re.search(r" \d\d:\d\d:\d\d ", row)

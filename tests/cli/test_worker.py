@@ -182,3 +182,14 @@ def _wait_for_state(on_file, job_id, *, attempts):
         job = on_file("job", "show", job_id, "--json").json
         if (job["state"], job["attempts"]) == ("queued", attempts):
             return
+
+
+@pytest.mark.proves("CLI-02")
+def test_once_ends_with_75_where_its_job_has_to_wait_and_says_which(haulwright, enqueue):
+    job_id = enqueue("fetch", "url=x")
+
+    answer = haulwright("worker", "-A", SHOP, "--once", "--queues", "slow")
+
+    assert answer.code == 75
+    assert f"Job {job_id} is not finished" in answer.err
+    assert f"job why {job_id}" in answer.err

@@ -8,7 +8,10 @@ import weakref
 from dataclasses import dataclass
 from functools import partial
 
+import pytest
+
 from haulwright.client.arguments import values_of_result
+from haulwright.errors import InvalidPayload
 
 
 @dataclass
@@ -67,3 +70,13 @@ def test_a_function_that_is_gone_is_not_kept():
     gc.collect()
 
     assert gone() is None
+
+
+def test_a_result_that_does_not_fit_is_refused_with_its_annotation_and_without_its_value():
+    def count() -> int: ...
+
+    with pytest.raises(InvalidPayload, match="a value of type str does not fit its annotation") as refused:
+        values_of_result(count).dump("hunter2", limit_bytes=100)
+
+    assert refused.value.hint.startswith("It is annotated as int: return such a value")
+    assert "hunter2" not in str(refused.value)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from haulwright import Haulwright, Permanent, Principal
 from haulwright.errors import InvalidValue
 from haulwright.operations.filters import FIELDS, FilterError, FilterWord, JobQuery, parse_filter, require_filter
+from haulwright.operations.views.jobs import state_word
 
 app = Haulwright()
 ADMIN = Principal.admin("root")
@@ -53,6 +54,9 @@ def find(bench):
         ("", ["dead", "new", "other", "slow"]),
         ("state:dead", ["dead"]),
         ("-state:dead", ["new", "other", "slow"]),
+        ("state:retrying", []),
+        ("state:retrying,dead", ["dead"]),
+        ("-state:retrying", ["dead", "new", "other", "slow"]),
         ("state:dead,queued queue:default", ["dead", "new", "other"]),
         ("-queue:slow -tag:nightly", ["new"]),
         ("tag:nightly", ["dead", "other"]),
@@ -197,3 +201,23 @@ def test_every_field_has_its_line_in_the_reference():
     page = PAGE.read_text("utf-8")
 
     assert [name for name in FIELDS if f"| `{name}` |" not in page] == []
+
+
+def test_jobs_that_ran_before_and_wait_again_are_found_by_the_word_that_lists_show(bench):
+    flaky = Haulwright()
+
+    @flaky.task(name="flaky")
+    def fail() -> None:
+        raise ValueError("later")
+
+    bench.use(flaky)
+    tried = fail.enqueue()
+    bench.drain()
+    waiting = fail.using(delay="1 h").enqueue()
+
+    def look(text: str) -> list[str]:
+        return [job.id for job in flaky.operations(ADMIN).jobs.page(require_filter(text)).jobs]
+
+    assert state_word(tried.job()) == "retrying"
+    assert (look("state:retrying"), look("-state:retrying")) == ([tried.id], [waiting.id])
+    assert look("state:queued,retrying") == look("state:queued") == [waiting.id, tried.id]

@@ -76,7 +76,7 @@ def test_an_idle_worker_does_not_wait_for_its_next_look(ready_url):
             ran.set()
 
         worker = Worker(app, WorkerOptions(poll_interval=3600), Settings.load())
-        worker._idle_wait = 3600  # as after a long idle time
+        worker._idle._seconds = 3600  # as after a long idle time
         thread = threading.Thread(target=worker.run)
         thread.start()
         try:
@@ -104,7 +104,7 @@ def test_a_ring_that_comes_while_the_worker_asks_is_not_slept_over(ready_url, mo
             leases = claim(*asked, **bounds)
             work.enqueue()
             worker._on_notify()
-            worker._idle_wait = 3600
+            worker._idle._seconds = 3600
             return leases
 
         monkeypatch.setattr(app.store.leases, "claim", claim_nothing_and_hear)

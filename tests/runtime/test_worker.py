@@ -11,11 +11,12 @@ from dataclasses import replace
 
 import pytest
 
-from haulwright import Context, Haulwright, State
+from haulwright import Context, Haulwright, Retry, Snooze, State
 from haulwright.engine.ids import new_id
 from haulwright.errors import DatabaseUnavailable, InvalidPayload, InvalidValue, LeaseLost, WorkerExists
 from haulwright.runtime.identity import this_process
 from haulwright.runtime.options import WorkerOptions
+from haulwright.runtime.quota import JobUnfinished
 from haulwright.runtime.worker import Worker
 from tests.runtime.waiting import eventually
 
@@ -398,3 +399,69 @@ def test_a_database_that_goes_away_while_the_worker_goes_to_sleep_does_not_end_i
 
     assert slept.wait(20)
     assert parked.result(timeout=20) == "done"
+
+
+def test_once_runs_one_job_to_its_end_with_its_waits_its_retries_and_its_children(app):
+    """Nobody else's job is touched, however long its own has to wait for a moment."""
+    steps: list[str] = []
+
+    @app.task(retry=Retry(3, base=0.01, jitter=0))
+    def child(n: int) -> int | Snooze:
+        steps.append(f"child {n}")
+        return Snooze(0.01) if steps.count(f"child {n}") < 3 else n
+
+    @app.task(retry=Retry(3, base=0.01, jitter=0))
+    def parent(ctx: Context) -> int:
+        steps.append("parent")
+        if ctx.job.attempts == 1 and steps.count("parent") == 1:
+            raise ValueError("once more")
+        return sum(outcome.value() for outcome in ctx.join(ctx.enqueue_many("parts", [child.call(1), child.call(2)])))
+
+    handle = parent.using(priority=1).enqueue()
+    other = child.enqueue(9)
+
+    app.run_worker(once=True, poll_interval=0.05)
+
+    assert (handle.result(0), other.job().fence) == (3, 0)
+    assert [steps.count(step) for step in ("parent", "child 1", "child 2")] == [3, 3, 3]
+
+
+def test_once_says_that_its_job_is_not_finished_where_that_has_to_wait_for_long(app):
+    @app.task(retry=Retry(3, base="1 h"))
+    def fails() -> None:
+        raise ValueError("later")
+
+    handle = fails.enqueue()
+
+    with pytest.raises(JobUnfinished, match=f"Job {handle.id} is not finished") as told:
+        app.run_worker(once=True, poll_interval=0.05)
+
+    assert (told.value.exit_code, handle.state(), handle.job().attempts) == (75, "queued", 1)
+
+
+def test_once_leaves_a_job_of_an_unknown_task_to_others_and_takes_the_next(app):
+    @app.task()
+    def known() -> None: ...
+
+    stranger = known.enqueue()
+    app.store.database.transact(lambda c: c.execute("update haulwright_jobs set task = 'unknown'"))
+    handle = known.enqueue()
+
+    app.run_worker(once=True)
+
+    assert (handle.state(), stranger.job().waiting_on) == ("succeeded", "task:unknown")
+
+
+def test_a_limit_counts_jobs_that_have_ended_and_not_their_runs(app):
+    @app.task(retry=Retry(5, base=0.01, jitter=0))
+    def work(ctx: Context) -> Snooze | None:
+        if ctx.job.deferrals == 0:
+            return Snooze(0.01)
+        if ctx.job.attempts == 1:
+            raise ValueError("once more")
+        return None
+
+    handles = [work.enqueue() for _ in range(4)]
+    app.run_worker(max_jobs=2, concurrency=1, poll_interval=0.05)
+
+    assert sorted(states(handles)).count("succeeded") == 2

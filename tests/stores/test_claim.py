@@ -238,3 +238,23 @@ def test_a_look_at_what_is_due_writes_nothing(store, worker, make_job):
 
     assert store.leases.due_pairs("default") == [("a", 5), ("a", -5)]
     assert len(claim(store, worker, 5)) == 2
+
+
+def test_jobs_are_claimed_by_their_ids_where_they_are_due_in_a_queue_that_is_served(store, clock, worker, make_job):
+    """Each under a new fence, through its gate, and never one that runs."""
+    due, running, other = make_job(), make_job(priority=9), make_job(queue="other")
+    later, paused = make_job(delay_us=60 * SECOND), make_job(queue="paused")
+    gated = [make_job(concurrency_key="k", concurrency_limit=1) for _ in range(2)]
+    store.queues.pause("paused", actor="alice", reason="")
+    claim_one(store, worker)
+    wanted = [job.id for job in (due, running, other, later, paused, *gated)]
+
+    leases = store.leases.claim_some(worker, wanted, ["default", "paused"], 10)
+
+    assert sorted(lease.id for lease in leases) == sorted([due.id, gated[0].id])
+    assert {lease.fence for lease in leases} == {1}
+    assert store.listing.get(running.id).fence == 1
+    assert store.listing.get(gated[1].id).waiting_on == "concurrency:k"
+    assert store.leases.claim_some(worker, wanted, ["default"], 10) == []
+    clock.advance(60)
+    assert later.id in {lease.id for lease in store.leases.claim_some(worker, wanted, ["default"], 10)}

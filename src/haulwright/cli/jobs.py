@@ -12,7 +12,7 @@ from haulwright.cli.kit.output import Fields, Table
 from haulwright.cli.kit.params import JOB_ID
 from haulwright.cli.kit.verbs import NounGroup
 from haulwright.engine.outcome import frame_lines, read_frames
-from haulwright.engine.transitions import State
+from haulwright.engine.transitions import STATE_WORDS, State
 from haulwright.operations.views.effects import EFFECT_COLUMNS
 from haulwright.operations.views.events import TIMELINE_COLUMNS
 from haulwright.operations.views.jobs import (
@@ -38,7 +38,7 @@ command = NounGroup("job", help="Look at jobs, and ask why one does not run.")
 
 
 @command.command("list")
-@click.option("--state", type=click.Choice([str(state) for state in State]), help="Only those in this state.")
+@click.option("--state", type=click.Choice(STATE_WORDS), help="Only those in this state.")
 @filter_options
 @click.option("--stuck", is_flag=True, help="Only running jobs whose lease has run out, the first that ran out first.")
 @page_options(default=LATEST)

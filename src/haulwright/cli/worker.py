@@ -43,9 +43,18 @@ FLAGS = {
 @click.option("--stale-check-interval", type=DURATION, metavar="TIME", help="Between two whole sweeps.")
 @click.option("--grace", type=DURATION, metavar="TIME", help="What runs get to finish when the worker is told to stop.")
 @click.option(
-    "--once", is_flag=True, help=f"At most one job, then stop; exit code {Exit.NOTHING_TO_DO} where none is due."
+    "--once",
+    is_flag=True,
+    help="Run one job to its end, with its retries and the jobs that it waits for, and no other. Exit code "
+    f"{Exit.NOTHING_TO_DO} where none is due, {Exit.STILL_RUNNING} where it has to wait for more than a minute.",
 )
-@click.option("--max-jobs", type=int, default=0, metavar="N", help="Stop after so many; 0 or less is no limit.")
+@click.option(
+    "--max-jobs",
+    type=int,
+    default=0,
+    metavar="N",
+    help="Stop when so many jobs have ended here; 0 or less is no limit. A job that is put off or tried again has not.",
+)
 @click.option("--until-empty", is_flag=True, help="Stop when nothing is due and nothing runs here.")
 @click.option("--dry-run", is_flag=True, help="Say what would be claimed, and write nothing at all.")
 @click.option("--exclusive", is_flag=True, help="Refuse to start beside another live worker.")

@@ -28,6 +28,7 @@ class Values:
 
     def __init__(self, hint: Any, what: str) -> None:
         self._what = what
+        self._annotation = "any JSON value" if hint is Any else getattr(hint, "__name__", None) or str(hint)
         self._plain_types = _plain_types_of(hint)
         try:
             self._adapter = _adapter(Any if hint is NoneType else hint)
@@ -43,9 +44,10 @@ class Values:
                 return text
         try:
             (plain,) = self._adapter.dump_python((value,), mode="json", warnings="error")
-        except Exception as error:  # noqa: BLE001 - pydantic raises several kinds here, all meaning the same
-            why = f"a {type(value).__name__} does not fit its annotation or has no JSON form"
-            raise InvalidPayload(self._what, why, hint=_first_line(error)) from None
+        except Exception:  # noqa: BLE001 - pydantic raises several kinds here, all meaning the same, and quotes the value
+            why = f"a value of type {type(value).__name__} does not fit its annotation or has no JSON form"
+            hint = f"It is annotated as {self._annotation}: return such a value, or annotate what is returned."
+            raise InvalidPayload(self._what, why, hint=hint) from None
         return check(plain, root=self._what, limit_bytes=limit_bytes)
 
     def load(self, text: str) -> Any:

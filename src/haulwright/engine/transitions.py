@@ -18,6 +18,9 @@ class State(StrEnum):
     SKIPPED = "skipped"
 
 
+RETRYING = "retrying"
+"""As people say it: queued, and it ran before. No state of its own, but a word that filters know."""
+STATE_WORDS = (*(str(state) for state in State), RETRYING)
 ACTIVE = frozenset({State.QUEUED, State.RUNNING})
 """The states that a `while_active` unique key covers: the retry wait is one of them."""
 

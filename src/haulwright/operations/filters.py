@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from haulwright.clock import SECOND
 from haulwright.engine.durations import seconds
 from haulwright.engine.ids import is_id
-from haulwright.engine.transitions import State
+from haulwright.engine.transitions import RETRYING, STATE_WORDS, State
 from haulwright.errors import InvalidValue
 from haulwright.operations.times import instant_of
 from haulwright.stores.listing import Condition, JobFilter
@@ -46,7 +46,12 @@ class FilterField:
 _TABLE: Final[tuple[tuple[str, Kind, str, str], ...]] = (
     ("id", "id", "", "the job"),
     ("tenant", "name", "", "whose job it is"),
-    ("state", "state", "", "queued, running, succeeded, dead, cancelled or skipped"),
+    (
+        "state",
+        "state",
+        "",
+        "queued, running, succeeded, dead, cancelled or skipped; retrying: queued, and it ran before",
+    ),
     ("queue", "name", "", "its queue"),
     ("task", "name", "", "its task"),
     ("tag", "tag", "", "a tag that it has"),
@@ -139,7 +144,7 @@ class JobQuery:
             single = not word.negated and len(word.values) == 1 and word.name not in plain
             if single and word.name in _AS_FIELD:
                 plain[word.name] = word.values[0]
-            elif single and word.name == "state":
+            elif single and word.name == "state" and word.values[0] != RETRYING:
                 plain["state"] = State(word.values[0])
             else:
                 conditions.append(_condition(word, now))
@@ -291,10 +296,10 @@ def _check_operator(word: FilterWord, kind: Kind) -> None:
 
 def _check_value(word: FilterWord, kind: Kind, value: str) -> None:
     at, text = word.position, str(word)
-    if kind == "state" and value not in set(State):
-        near = get_close_matches(value, [*State], n=1)
+    if kind == "state" and value not in STATE_WORDS:
+        near = get_close_matches(value, STATE_WORDS, n=1)
         hint = f"Did you mean {near[0]}?" if near else ""
-        _refuse(at, value, f"is no state; there are {', '.join(State)}", hint)
+        _refuse(at, value, f"is no state; there are {', '.join(STATE_WORDS)}", hint)
     elif kind == "id" and not is_id(value):
         _refuse(at, text, "is no job id")
     elif kind == "flag" and value not in {"true", "false"}:

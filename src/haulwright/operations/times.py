@@ -24,6 +24,11 @@ def instant_of(text: str, *, what: str) -> Instant:
     return (since.days * 86_400 + since.seconds) * SECOND + since.microseconds
 
 
+def time_of_day(instant: Instant | None) -> str:
+    """The time of day of a moment, in UTC."""
+    return "" if instant is None else utc_text(instant)[11:19]
+
+
 def iso(instant: Instant | None) -> str | None:
     """A moment as programs read it."""
     return None if instant is None else utc_text(instant)

@@ -81,6 +81,8 @@ class Run:
     held_at: float = field(init=False)
     """When its lease was last known to be held: renewed, or in the hands of a transaction that kept it from that."""
     is_lag_reported: bool = False
+    has_ended_job: bool = False
+    """Its job is in a final state since this run was settled."""
 
     @classmethod
     def of(cls, lease: Lease, task: Task[..., Any], store: Store, worker: str) -> Run:

@@ -18,9 +18,9 @@ class WorkerOptions:
     poll_interval: float = 5.0
     grace: float = 25.0
     once: bool = False
-    """At most one job, then stop; stop at once where none is due."""
+    """One job to its end, with the jobs that it waits for, then stop; stop at once where none is due."""
     max_jobs: int = 0
-    """Stop after so many; 0 is no limit."""
+    """Stop when so many jobs have ended here; 0 is no limit. One that is put off or tried again has not."""
     until_empty: bool = False
     """Stop when nothing is due and nothing runs here."""
     exclusive: bool = False
@@ -42,7 +42,7 @@ class WorkerOptions:
 
     @property
     def limit(self) -> int:
-        """How many jobs it may run in all; 0 is no limit."""
+        """How many jobs it may bring to their ends; 0 is no limit."""
         return 1 if self.once else max(0, self.max_jobs)
 
     @property

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from haulwright.clock import SECOND
 from haulwright.engine.outcome import REASON_UNSTORABLE, Failure
-from haulwright.engine.settlement import RELEASE, Finish, Settlement, resolve
+from haulwright.engine.settlement import RELEASE, Finish, PutBack, Settlement, resolve
 from haulwright.engine.transitions import State
 from haulwright.errors import DatabaseLost
 from haulwright.runtime.backoff import Backoff
@@ -21,10 +22,13 @@ from haulwright.stores.batches import batches, size_of_text
 from haulwright.stores.error_kinds import ErrorKind
 
 if TYPE_CHECKING:
+    from haulwright.engine.job import HeldLease
     from haulwright.runtime.execution import Run
     from haulwright.runtime.observers import Observers
     from haulwright.stores.store import Store
 
+UNKNOWN_TASK_SECONDS = 30.0
+"""How long a job whose task a worker does not have is left to others."""
 LINGER_SECONDS = 0.002
 """How long the first finished run of a batch waits for company."""
 FRAME_BYTES = 100
@@ -143,6 +147,7 @@ class Settler:
         try:
             for run in void:
                 if run.context.settled:
+                    run.has_ended_job = True
                     self._observers.settled(run, Finish(State.SUCCEEDED))
                 else:
                     self._observers.lost(run, "outcome")
@@ -165,6 +170,7 @@ class Settler:
         try:
             for run, settlement in zip(batch.runs, batch.settlements, strict=True):
                 if run.lease.id in accepted:
+                    run.has_ended_job = isinstance(settlement.step, Finish)
                     self._observers.settled(run, settlement.step)
                 else:
                     self._observers.lost(run, "settle")
@@ -230,6 +236,12 @@ def settlement_of(run: Run) -> Settlement | None:
 def release_of(run: Run) -> Settlement:
     """A run that is given back without burning its attempt."""
     return Settlement(run.lease, RELEASE, run.seconds)
+
+
+def leave_to_others(lease: HeldLease) -> Settlement:
+    """A job whose task this worker does not have is left to others for a while."""
+    wait_us = int(UNKNOWN_TASK_SECONDS * SECOND)
+    return Settlement(lease, PutBack("snooze", wait_us, refund=1, deferral=1, waiting_on="task:unknown"))
 
 
 def _unstorable(settlement: Settlement, error: Exception) -> Settlement:

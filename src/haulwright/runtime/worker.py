@@ -10,12 +10,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from haulwright.clock import SECOND
-from haulwright.engine.settlement import PutBack, Settlement
 from haulwright.errors import DatabaseLost, HaulwrightError
 from haulwright.runtime.execution import Run
 from haulwright.runtime.executor import Executor
 from haulwright.runtime.heartbeat import Heartbeat
 from haulwright.runtime.identity import this_process
+from haulwright.runtime.idle import IdleWait
 from haulwright.runtime.listener import ListenerThread
 from haulwright.runtime.loop import Loop, WorkerBroken
 from haulwright.runtime.maintenance import Maintenance
@@ -24,8 +24,9 @@ from haulwright.runtime.options import WorkerOptions
 from haulwright.runtime.orphans import Orphans
 from haulwright.runtime.prefetch import Prefetch
 from haulwright.runtime.process import tuned_interpreter
+from haulwright.runtime.quota import DueJobs, Quota, SingleJob
 from haulwright.runtime.schema_watch import SchemaWatch
-from haulwright.runtime.settler import Settler, release_of
+from haulwright.runtime.settler import Settler, leave_to_others, release_of
 from haulwright.runtime.startup import require_exclusive, require_importable, retry_while_away
 from haulwright.runtime.threads import LostThreads
 from haulwright.runtime.watchdog import Watchdog
@@ -40,13 +41,10 @@ if TYPE_CHECKING:
     from haulwright.engine.job import Lease, LeaseKey
     from haulwright.runtime.observed import LoopStuck
 
-FIRST_IDLE_WAIT_SECONDS = 0.01
 SURPLUS_CHECK_SECONDS = 1.0
 """How often a worker looks whether it holds jobs that others could run sooner."""
 SETTLE_SECONDS = 30.0
 """What a worker that ends waits for the outcomes of its runs to be written."""
-UNKNOWN_TASK_SECONDS = 30.0
-"""How long a job whose task this worker does not have is left to others."""
 
 
 class Worker:
@@ -69,15 +67,18 @@ class Worker:
         self._hurrying = threading.Event()
         self._cursor = ClaimCursor()
         self._prefetch = Prefetch()
-        self._idle_wait = FIRST_IDLE_WAIT_SECONDS
+        self._idle = IdleWait(options.poll_interval)
         self._was_notified = False
         """Somebody enqueued since the last claim began."""
         self._in_doubt = False
         """A claim or a release broke off: what this worker holds must be looked up."""
         self.runs = 0  # jobs taken so far
+        self._quota = Quota(options)
+        self._single = SingleJob(app, self._identity.id, options) if options.once else None
+        self._due_jobs = self._single or DueJobs(app, self._identity.id, options)
         self._lost_threads = LostThreads(options.concurrency, self._observers)
         self.exhausted: HaulwrightError | None = None
-        """Why it ended by itself: it lost too many of its threads, a loop was stuck, or the schema became newer."""
+        """Why it ended by itself: too many threads lost, a loop stuck, a newer schema, or its one job waits."""
         self._schema = SchemaWatch(self._store.database, (migrations.ENGINE, *app.tables))
         self._observers.tally.on_stuck = self._on_stuck
         self._observers.tally.on_lost_database = partial(self.stop, at_once=True)
@@ -185,7 +186,7 @@ class Worker:
             self._in_doubt = True
             raise
         if claimed:
-            self._idle_wait = FIRST_IDLE_WAIT_SECONDS
+            self._idle.reset()
         elif self._is_over():
             self._claiming.end()
             return
@@ -203,10 +204,7 @@ class Worker:
 
     def _claim(self, room: int) -> int:
         self._was_notified = False
-        room_bytes, lengths = CLAIM_BYTES - self._held_bytes, self._app.lease_lengths
-        leases = self._store.leases.claim(
-            self._identity.id, self.options.queues, room, self._cursor, most_bytes=room_bytes, lengths=lengths
-        )
+        leases = self._due_jobs.claim(room, self._cursor, CLAIM_BYTES - self._held_bytes)
         tasks, worker = self._app.tasks, self._identity.name
         claimed = [Run.of(lease, tasks[lease.task], self._store, worker) for lease in leases if lease.task in tasks]
         runs = self._without_held(claimed)
@@ -242,8 +240,7 @@ class Worker:
 
     def _release_unknown_tasks(self, leases: Sequence[Lease]) -> None:
         """A job whose task is unknown here stays queued, and says so."""
-        wait = PutBack("snooze", int(UNKNOWN_TASK_SECONDS * SECOND), refund=1, deferral=1, waiting_on="task:unknown")
-        self._store.settlements.settle([Settlement(lease, wait) for lease in leases], self._identity.name)
+        self._store.settlements.settle([leave_to_others(lease) for lease in leases], self._identity.name)
         self._observers.released(leases, "unknown_task")
 
     def _wait_for_room(self) -> int:
@@ -253,10 +250,10 @@ class Worker:
         """
         with self._changed:
             while not self._stopping.is_set():
-                left = self.options.limit - self.runs if self.options.limit else self._capacity
+                left = self._quota.left(self._capacity)
                 if left <= 0:
                     return 0
-                room = min(left, self._capacity - len(self._held))
+                room = left - len(self._held)
                 if room >= min(left, self._least_batch) and self._held_bytes < CLAIM_BYTES:
                     return min(room, self._store.database.batch_size)
                 if not self._changed.wait(SURPLUS_CHECK_SECONDS) and (surplus := self._surplus()):
@@ -288,8 +285,10 @@ class Worker:
 
     def _is_over(self) -> bool:
         """Nothing is due, and the options say that this is the end, once nothing runs here either."""
-        if self.options.once:
-            return True
+        if self._single is not None:
+            is_over = self._single.is_over(self._held_runs())
+            self.exhausted = self.exhausted or (self._single.unfinished if is_over else None)
+            return is_over
         if not self.options.until_empty:
             return False
         with self._changed:
@@ -299,18 +298,15 @@ class Worker:
         return False
 
     def _sleep(self) -> None:
-        """Sleep a little longer each time, never past the next job that is known to become due."""
-        wait = min(self._idle_wait, self.options.poll_interval)
-        if self._cursor.next_due is not None:
-            wait = min(wait, max(0.0, (self._cursor.next_due - self._store.now()) / SECOND))
-        self._idle_wait = min(self._idle_wait * 1.5, max(self.options.poll_interval, FIRST_IDLE_WAIT_SECONDS))
+        next_due = self._cursor.next_due
+        wait = self._idle.next(None if next_due is None else (next_due - self._store.now()) / SECOND)
         with self._changed:
             if not self._was_notified:
                 self._changed.wait(wait)
 
     def _on_notify(self) -> None:
         """Somebody enqueued: look at once."""
-        self._idle_wait = FIRST_IDLE_WAIT_SECONDS
+        self._idle.reset()
         with self._changed:
             self._was_notified = True
             self._changed.notify_all()
@@ -338,6 +334,7 @@ class Worker:
 
     def _forget(self, runs: list[Run]) -> None:
         self._prefetch.ended(len(runs))
+        self._quota.note(runs)
         with self._changed:
             for run in runs:
                 if self._held.pop(run.key, None) is not None and run.lease.payload_bytes:

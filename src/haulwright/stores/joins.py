@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
+from haulwright.clock import Instant
 from haulwright.engine.job import Lease
 from haulwright.engine.join import JOIN_GATE, WaitedFor
 from haulwright.engine.transitions import State
@@ -19,6 +20,8 @@ LIVES = 100
 SHOWN = 3
 """How many of the jobs that a job waits for are named."""
 OUTCOMES_AT_ONCE = 200
+FAMILY_LIMIT = 1000
+"""How many of the jobs that one waits for are looked at together."""
 
 
 class JoinedRow(NamedTuple):
@@ -43,6 +46,19 @@ class Standing:
     """Those of them that still are to end."""
     states: dict[str, State] = field(default_factory=dict)
     """Of those, how each stands."""
+
+
+class FamilyMember(NamedTuple):
+    """A job that has not ended, of those that one waits for."""
+
+    id: str
+    state: str
+    run_at: Instant
+
+    @property
+    def is_queued(self) -> bool:
+        """Whether it waits to run."""
+        return self.state == State.QUEUED
 
 
 class Joins:
@@ -121,6 +137,11 @@ class Joins:
         params = {"parent": job_id, "limit": SHOWN}
         rows = self._db.read(partial(self._run, "waited_for", params))
         return WaitedFor(rows[0][1] if rows else 0, tuple(child for child, _ in rows))
+
+    def family(self, job_id: str) -> list[FamilyMember]:
+        """A job and all that it waits for, if only through others, as far as they have not ended."""
+        params = {"id": job_id, "limit": FAMILY_LIMIT}
+        return [FamilyMember._make(row) for row in self._db.read(partial(self._run, "family", params))]
 
     def _run(self, entry: str, params: Params, connection: Connection) -> list[Row]:
         return connection.run(self._book[entry], params)

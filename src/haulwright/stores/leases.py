@@ -114,6 +114,16 @@ class Leases(ABC):
         """Take one job that waits, under a new fence: when it is due, or at once where it is claimed `early`."""
         return self._claim_one("claim_by_id", worker_id=worker_id, tenant=tenant, id=job_id, early=early)
 
+    def claim_some(self, worker_id: str, ids: Sequence[str], queues: Sequence[str], batch: int) -> list[Lease]:
+        """Take those of some jobs that are due in the queues, each under a new fence and through its gates."""
+
+        def work(connection: Connection) -> list[Lease]:
+            some = {"worker_id": worker_id, "ids": list(ids), "queues": list(queues), "limit": batch}
+            rows = connection.run(self._book["claim_some"], {**some, "now": self._db.clock.now()})
+            return self._admit(connection, worker_id, [Lease._make(row) for row in rows])
+
+        return self._payloads.filled(sorted(self._db.transact(work, rows=batch), key=_order))
+
     def due_pairs(self, queue: str) -> list[tuple[str, int]]:
         """The (tenant, priority) pairs of a queue that have a due job: what a claim would look at. Writes nothing."""
         scanned = self._db.read(lambda connection: self._scan(connection, queue, ("", HIGHEST), ALL_PAIRS))
@@ -141,12 +151,12 @@ class Leases(ABC):
 
     def _with_lengths(self, leases: list[Lease], lengths: Mapping[str, int]) -> list[Lease]:
         """The leases as this worker wants them: mostly as they are."""
-        fitted = [_as_long(lease, lengths.get(lease.task, lease.lease_us)) for lease in leases]
-        changed = [new for new, old in zip(fitted, leases, strict=True) if new is not old]
-        if not changed:
+        pairs = {(lease.task, lease.lease_us) for lease in leases}  # a few, however many jobs a claim took
+        if all(lengths.get(task, lease_us) == lease_us for task, lease_us in pairs):
             return leases
+        fitted = [_as_long(lease, lengths.get(lease.task, lease.lease_us)) for lease in leases]
         try:
-            self.set_lengths(changed)
+            self.set_lengths([new for new, old in zip(fitted, leases, strict=True) if new is not old])
         except DatabaseUnavailable:
             # Nobody knows which of the two is in force: who renews for the shorter one is in time for both.
             return [_as_long(old, min(old.lease_us, new.lease_us)) for new, old in zip(fitted, leases, strict=True)]
@@ -178,7 +188,7 @@ class Leases(ABC):
 
         def work(connection: Connection) -> list[Lease]:
             rows = connection.run(self._book[entry], {**params, "now": self._db.clock.now()})
-            return self._pass_gates(connection, [Lease._make(row) for row in rows])
+            return self._admit(connection, params["worker_id"], [Lease._make(row) for row in rows])
 
         leases = self._payloads.filled(self._db.transact(work))
         return leases[0] if leases else None

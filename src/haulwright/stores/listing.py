@@ -11,7 +11,7 @@ from typing import Any, Literal
 from haulwright.clock import Instant
 from haulwright.engine.ids import is_id
 from haulwright.engine.job import Job
-from haulwright.engine.transitions import ACTIVE, State
+from haulwright.engine.transitions import ACTIVE, RETRYING, State
 from haulwright.errors import InvalidValue, NotFound
 from haulwright.stores.connection import Connection, Database, Row
 from haulwright.stores.paging import PAGE_LIMIT, Page, check_page, cursor_of, no_cursor, page_of, read_cursor
@@ -266,6 +266,7 @@ _COMPARED = {
     "created_at", "started_at", "finished_at", "run_at", "heartbeat_at",
 }  # fmt: skip
 """The columns that a condition may name. Nothing else gets into a statement."""
+_RETRYING = " or (j.state = 'queued' and j.attempts > 0)"
 _ARGUMENT = {
     "sqlite": (
         f"case when json_valid({_ARGS}) then case json_type({_ARGS}, ?) when 'true' then 'true' "
@@ -301,7 +302,8 @@ def _test(condition: Condition, table: str, dialect: str, mark: str) -> tuple[st
     column = "-j.rank" if condition.name == "priority" else f"j.{condition.name}"
     if not values:
         return f"{column} is not null", []
-    return f"{column} {condition.operator} " + (f"({marks})" if condition.operator == "in" else mark), values
+    test = f"{column} {condition.operator} " + (f"({marks})" if condition.operator == "in" else mark)
+    return test + _RETRYING if condition.name == "state" and RETRYING in values else test, values
 
 
 def _json_path(path: Sequence[str]) -> str:
@@ -326,7 +328,7 @@ def _may_match(job_filter: JobFilter, *, hot: bool) -> bool:
     states = [
         condition.values for condition in job_filter.conditions if condition.name == "state" and not condition.negated
     ]
-    if not all(any((value in ACTIVE) is hot for value in values) for values in states):
+    if not all(any((value in ACTIVE or value == RETRYING) is hot for value in values) for values in states):
         return False
     if hot:
         return not job_filter.not_requeued and job_filter.finished_before is None

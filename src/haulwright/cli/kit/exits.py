@@ -34,7 +34,8 @@ MEANINGS: dict[Exit, str] = {
     Exit.DATABASE: "The database cannot be used (away, read-only, another schema), or a part of us is not installed.",
     Exit.BROKEN: "A part of the worker did nothing but fail for a minute; it gave back and ended. Start a new one.",
     Exit.DATABASE_LOST: "The database file was replaced, deleted or damaged under a process. Look at it first.",
-    Exit.STILL_RUNNING: "What was waited for, a job or a `queue drain`, is not finished after `--timeout`. It goes on.",
+    Exit.STILL_RUNNING: "What was waited for, a job or a `queue drain`, is not finished after `--timeout`, or the job "
+    "of `worker --once` has to wait for more than a minute. It goes on.",
     Exit.WORN_OUT: "The worker lost half of its threads to tasks that never return, and drained. Start a new one.",
     Exit.INTERRUPTED: "Interrupted from the keyboard.",
 }

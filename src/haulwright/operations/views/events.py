@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
-from haulwright.operations.times import iso
+from haulwright.operations.times import iso, time_of_day
 from haulwright.operations.views.columns import Column
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ _SHOWN_BESIDE = frozenset({"job_id", "attempt", "worker"})
 
 EVENT_COLUMNS: Final[tuple[Column[Event], ...]] = (
     Column("when", lambda event: event.at, moment=True),
+    Column("utc", lambda event: time_of_day(event.at), optional=4),
     Column("event", lambda event: event.name),
     Column("tenant", lambda event: event.tenant, optional=2),
     Column("job", lambda event: event.job_id or "", optional=3),

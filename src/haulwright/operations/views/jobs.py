@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict
 from haulwright.engine.headers import parse_headers
 from haulwright.engine.outcome import read_frames
 from haulwright.engine.payload import read_json
-from haulwright.engine.transitions import State
+from haulwright.engine.transitions import RETRYING, State
 from haulwright.operations.times import iso
 from haulwright.operations.views.columns import Column
 from haulwright.operations.views.effects import EffectView, effect_view
@@ -232,7 +232,7 @@ def cancelled_view(job_id: str, state: State) -> CancelledView:
 
 def state_word(job: Job) -> str:
     """The state as people see it: a queued job that ran before is retrying."""
-    return "retrying" if job.state is State.QUEUED and job.attempts else str(job.state)
+    return RETRYING if job.state is State.QUEUED and job.attempts else str(job.state)
 
 
 def holder(job: Job) -> str | None:
@@ -241,7 +241,9 @@ def holder(job: Job) -> str | None:
 
 
 def _short_error(job: Job) -> str:
-    error = " ".join((job.error_message or job.reason or "").split())
+    """Why a job waits or has ended badly; an error of the past belongs to the job itself."""
+    words = job.error_message if job.state in {State.QUEUED, State.DEAD} else None
+    error = " ".join((words or job.reason or "").split())
     return error if len(error) <= ERROR_CHARS else f"{error[:ERROR_CHARS]}…"
 
 
@@ -254,6 +256,7 @@ JOB_COLUMNS: Final[tuple[Column[Job], ...]] = (
     Column("attempts", lambda job: f"{job.attempts}/{job.max_attempts}", optional=7),
     Column("created", lambda job: job.created_at, moment=True, optional=3),
     Column("due", lambda job: job.run_at if job.state is State.QUEUED else None, moment=True, optional=8),
+    Column("waits for", lambda job: job.waiting_on or "", optional=9),
     Column("finished", lambda job: job.finished_at, moment=True, optional=6),
     Column("holder", lambda job: holder(job) or "", optional=5),
     Column("heartbeat", lambda job: job.heartbeat_at, moment=True, optional=1),

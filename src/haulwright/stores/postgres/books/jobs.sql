@@ -324,7 +324,7 @@ where j.id = (
 returning j.id, j.fence, j.tenant, j.task, j.queue, j.args, j.attempts, j.max_attempts, j.losses, j.deferrals,
     j.job_key, -j.rank, j.run_at, j.created_at, j.leased_at, j.lease_us, j.timeout_us, j.deadline_at, j.concurrency_key,
     j.concurrency_limit, j.source, j.correlation_id, j.tags, j.requeued_from, j.event_fields, j.headers, j.worker_id,
-    j.payload_bytes;
+    j.payload_bytes, j.audited;
 
 -- name: claim_by_id
 -- One job, for whoever runs it by hand: when it is due, or at once where :early says so.
@@ -338,7 +338,26 @@ where j.id = :id::uuid and j.tenant = :tenant and j.state = 'queued'
 returning j.id, j.fence, j.tenant, j.task, j.queue, j.args, j.attempts, j.max_attempts, j.losses, j.deferrals,
     j.job_key, -j.rank, j.run_at, j.created_at, j.leased_at, j.lease_us, j.timeout_us, j.deadline_at, j.concurrency_key,
     j.concurrency_limit, j.source, j.correlation_id, j.tags, j.requeued_from, j.event_fields, j.headers, j.worker_id,
-    j.payload_bytes;
+    j.payload_bytes, j.audited;
+
+-- name: claim_some
+-- Those of some jobs that are due, in queues that are served and not paused.
+with picked as materialized (
+    select j.id from haulwright_jobs j
+    where j.id = any(:ids::uuid[]) and j.queue = any(:queues::text[])
+      and j.state || '' = 'queued' and j.run_at <= (select haulwright_now(:now::bigint))
+      and not exists (select 1 from haulwright_queues q where q.name = j.queue and q.paused_at is not null)
+    order by j.rank, j.run_at, j.id limit :limit for update of j skip locked)
+update haulwright_jobs j
+set state = 'running', fence = j.fence + 1, attempts = j.attempts + 1, worker_id = :worker_id::uuid,
+    leased_at = (select haulwright_now(:now::bigint)), heartbeat_at = (select haulwright_now(:now::bigint)),
+    lease_expires_at = (select haulwright_now(:now::bigint)) + j.lease_us, waiting_on = null,
+    started_at = coalesce(j.started_at, (select haulwright_now(:now::bigint))), updated_at = (select haulwright_now(:now::bigint))
+where j.id = any(array(select id from picked))
+returning j.id, j.fence, j.tenant, j.task, j.queue, j.args, j.attempts, j.max_attempts, j.losses, j.deferrals,
+    j.job_key, -j.rank, j.run_at, j.created_at, j.leased_at, j.lease_us, j.timeout_us, j.deadline_at, j.concurrency_key,
+    j.concurrency_limit, j.source, j.correlation_id, j.tags, j.requeued_from, j.event_fields, j.headers, j.worker_id,
+    j.payload_bytes, j.audited;
 
 -- name: renew
 -- Takes what it can at once: a row that a transaction holds (a run's own commit may last) keeps no neighbour waiting. All

@@ -42,6 +42,14 @@ with child as materialized (
 )
 insert into haulwright_joins (child_id, parent_id) select id, :parent::uuid from child;
 
+-- name: family
+-- A job and all that it waits for, if only through others, as far as they have not ended.
+with recursive member (id) as (
+    select :id::uuid
+    union
+    select j.child_id from member join haulwright_joins j on j.parent_id = member.id)
+select j.id, j.state, j.run_at from member join haulwright_jobs j on j.id = member.id order by j.id limit :limit;
+
 -- name: bell
 -- Claims that came while the children were locked passed them by: they may look again.
 select pg_notify('haulwright', '');

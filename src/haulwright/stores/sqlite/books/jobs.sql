@@ -167,7 +167,7 @@ where id = (
     order by j.rank, j.run_at, j.id limit 1)
 returning id, fence, tenant, task, queue, args, attempts, max_attempts, losses, deferrals, job_key, -rank, run_at,
     created_at, leased_at, lease_us, timeout_us, deadline_at, concurrency_key, concurrency_limit, source, correlation_id, tags,
-    requeued_from, event_fields, headers, worker_id, payload_bytes;
+    requeued_from, event_fields, headers, worker_id, payload_bytes, audited;
 
 -- name: claim_by_id
 -- One job, for whoever runs it by hand: when it is due, or at once where :early says so.
@@ -178,7 +178,23 @@ set state = 'running', fence = fence + 1, attempts = attempts + 1, worker_id = :
 where id = :id and tenant = :tenant and state = 'queued' and (run_at <= :now or :early)
 returning id, fence, tenant, task, queue, args, attempts, max_attempts, losses, deferrals, job_key, -rank, run_at,
     created_at, leased_at, lease_us, timeout_us, deadline_at, concurrency_key, concurrency_limit, source, correlation_id, tags,
-    requeued_from, event_fields, headers, worker_id, payload_bytes;
+    requeued_from, event_fields, headers, worker_id, payload_bytes, audited;
+
+-- name: claim_some
+-- Those of some jobs that are due, in queues that are served and not paused.
+update haulwright_jobs
+set state = 'running', fence = fence + 1, attempts = attempts + 1, worker_id = :worker_id, leased_at = :now,
+    heartbeat_at = :now, lease_expires_at = :now + lease_us, waiting_on = null,
+    started_at = coalesce(started_at, :now), updated_at = :now
+where id in (
+    select j.id from haulwright_jobs j
+    where j.id in (select value from json_each(:ids)) and j.queue in (select value from json_each(:queues))
+      and j.state = 'queued' and j.run_at <= :now
+      and not exists (select 1 from haulwright_queues q where q.name = j.queue and q.paused_at is not null)
+    order by j.rank, j.run_at, j.id limit :limit)
+returning id, fence, tenant, task, queue, args, attempts, max_attempts, losses, deferrals, job_key, -rank, run_at,
+    created_at, leased_at, lease_us, timeout_us, deadline_at, concurrency_key, concurrency_limit, source, correlation_id, tags,
+    requeued_from, event_fields, headers, worker_id, payload_bytes, audited;
 
 -- name: renew
 update haulwright_jobs set heartbeat_at = :now, lease_expires_at = :now + lease_us, updated_at = :now

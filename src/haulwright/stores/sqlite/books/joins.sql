@@ -36,6 +36,14 @@ on conflict (child_id, parent_id) do nothing;
 update haulwright_jobs set joined = 1
 where (id in (select value from json_each(:ids)) and (:tenant is null or tenant = :tenant) or id = :parent) and not joined;
 
+-- name: family
+-- A job and all that it waits for, if only through others, as far as they have not ended.
+with recursive member (id) as (
+    select :id
+    union
+    select j.child_id from member cross join haulwright_joins j on j.parent_id = member.id)
+select j.id, j.state, j.run_at from member cross join haulwright_jobs j on j.id = member.id order by j.id limit :limit;
+
 -- name: bell
 -- SQLite's bell is the file's own log.
 select 1;
