@@ -96,6 +96,25 @@ def test_a_shared_credential_that_is_refused_keeps_all_waiting_and_kills_none(wo
     assert [world.finish(job_id).state for job_id in jobs] == [State.SUCCEEDED, State.SUCCEEDED]
 
 
+@pytest.mark.proves("DL-04")
+@pytest.mark.parametrize("trouble", ["rate_limit", "auth_error"])
+def test_a_sync_that_waited_past_its_deadline_says_what_it_waited_for(world, trouble):
+    world.connect()
+    if trouble == "auth_error":
+        world.sandbox.airbyte.script(revoke="client-shared")
+    else:
+        world.sandbox.faults.add("rate_limit", path=JOBS, method="POST", retry_after=6 * 3600, times=None)
+
+    job = world.finish(world.dispatch(), "12 h", most=20)
+
+    assert (job.state, job.reason, job.error_code) == (State.DEAD, "deadline", trouble)
+    ((code, message),) = world.rows("select error_code, error_message from ingestion_jobs where status = 'dead_letter'")
+    assert code == trouble
+    assert "deadline" in message
+    (counted,) = world.syncs.stats.all()["dead_letters"]
+    assert counted["error_code"] == trouble
+
+
 def test_another_shared_credential_opens_what_the_refused_one_closed(bench, sandbox, monkeypatch):
     world = World.open(bench, sandbox)
     world.connect()
