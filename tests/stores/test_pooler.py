@@ -35,7 +35,12 @@ class Pooled:
 
     def __init__(self, server):
         self._server = server
-        self.info = SimpleNamespace(backend_pid=-1, server_version=server.info.server_version)
+        of_server = server.info
+        self.info = SimpleNamespace(
+            backend_pid=-1,
+            server_version=of_server.server_version,
+            parameter_status=of_server.parameter_status,
+        )
 
     def __getattr__(self, name):
         return getattr(self._server, name)

@@ -80,6 +80,7 @@ class Server:
 
     def __init__(self, binaries: Path, folder: Path, account: Account, *, durable: bool, port: int | None) -> None:
         self._binaries, self._folder, self._account = binaries, folder, account
+        self.encoding = "UTF8"
         self._port = port
         self._settings = COMMON | ({} if durable else FAST) | self._addresses()
         self._process: subprocess.Popen[bytes] | None = None
@@ -118,7 +119,7 @@ class Server:
             self._binaries = copy_wheel_binaries(self._binaries, self._folder / "programs")
             self._account.owns(self._folder)
         command: list[str | Path] = [self._binaries / "initdb", "-D", self._data, "-U", SUPERUSER]
-        command += ["--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"]
+        command += ["--auth=trust", f"--encoding={self.encoding}", "--locale=C", "--no-sync"]
         done = subprocess.run(command, capture_output=True, text=True, check=False, **self._child_options())
         if done.returncode:
             raise PostgresUnavailable(f"initdb failed: {done.stderr.strip() or done.stdout.strip()}")
@@ -237,13 +238,14 @@ def obtain(*, durable: bool = False) -> Addressed:
     return start(durable=durable)
 
 
-def start(*, durable: bool = False, tcp: bool = False, binaries: Path | None = None) -> Server:
+def start(*, durable: bool = False, tcp: bool = False, binaries: Path | None = None, encoding: str = "UTF8") -> Server:
     """Start a server of our own, or raise PostgresUnavailable with the reason. `durable` keeps fsync on."""
     account = unprivileged_account()
     binaries = binaries or machine_binaries(account) or wheel_binaries()
     if binaries is None:
         raise PostgresUnavailable("no PostgreSQL binaries on this machine, nor the test wheel's (make setup-dev)")
     server = Server(binaries, private_folder(account), account, durable=durable, port=free_port() if tcp else None)
+    server.encoding = encoding
     try:
         server.initialise()
         server.launch()

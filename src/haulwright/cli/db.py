@@ -12,6 +12,7 @@ import click
 from haulwright.cli.doctor import show_findings
 from haulwright.cli.kit.output import Table
 from haulwright.cli.kit.verbs import NounGroup
+from haulwright.operations.installation import encoding_trouble
 from haulwright.operations.views.health import (
     backup_view,
     migration_run_view,
@@ -54,6 +55,8 @@ def migrate(site: Site, applications: tuple[str, ...], *, sql: bool, dialect: st
         f"{row.name} is a {row.kind} that is not ours, and was left alone: read {row.view}" for row in run.left_alone
     ]
     site.out.show(migration_run_view(run), *lines, last, *left)
+    if trouble := encoding_trouble(run.encoding):
+        site.out.note(f"Note: {trouble}.")
 
 
 @command.command("views")

@@ -64,6 +64,10 @@ def look_at_database(store: Store) -> Iterator[Finding]:
     path: Path | None = getattr(store.database, "path", None)
     if path is None:
         yield ok("database", kind)
+        if trouble := encoding_trouble(store.integrity.encoding()):
+            yield warn(
+                "encoding", trouble, "Make a database with: create database NAME encoding 'UTF8' template template0"
+            )
         return
     place = f"{kind}, file {path.resolve()}, file system {file_system_of(path.parent) or 'not known'}"
     if in_temporary_folder(path):
@@ -74,6 +78,13 @@ def look_at_database(store: Store) -> Iterator[Finding]:
     free = shutil.disk_usage(path.resolve().parent).free
     room = f"{free // 1024**2} MiB free on the disk of the database"
     yield ok("disk", room) if free >= SPARE_BYTES else problem("disk", room, "Free some space before writes fail.")
+
+
+def encoding_trouble(encoding: str) -> str | None:
+    """What an encoding of the database other than UTF-8 means for us; None where it is that."""
+    if encoding == "UTF8":
+        return None
+    return f"the server keeps text in {encoding}, and does not look at it: all of ours is UTF-8 all the same"
 
 
 def _signature_trouble(task: Task[..., Any]) -> InvalidValue | None:

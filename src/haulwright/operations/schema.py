@@ -13,6 +13,7 @@ from haulwright.operations.access import allowed
 from haulwright.operations.onlooker import Onlooker, current_store
 from haulwright.stores import migrations
 from haulwright.stores.connect import open_database
+from haulwright.stores.integrity import Integrity
 from haulwright.stores.view_names import ViewName, declared_names, drop_names, find_names, take_names
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ class MigrationRun:
     version: int
     """Of the engine's schema, as it is now."""
     applied: list[AppliedMigration]
+    encoding: str
+    """In which the database keeps text, in the server's own word."""
     left_alone: list[ViewName]
     """Names of documents that something of somebody else's has, and that were therefore not taken for our views."""
 
@@ -84,6 +87,7 @@ class SchemaOperations(Onlooker):
             counts = {package: migrations.migrate(database, package) for package in self._packages(applications)}
             names = [name for package in counts for name in _declared(package, database)]
             rows = database.read(lambda connection: find_names(connection, names))
+            encoding = Integrity(database).encoding()
         applied = [
             AppliedMigration(_short(package), migration.number, migration.name)
             for package, count in counts.items()
@@ -91,7 +95,8 @@ class SchemaOperations(Onlooker):
             for migration in migrations.chain_of(package, database.dialect)[-count:]
         ]
         left_alone = [row for row in rows if row.state == "foreign"]
-        return MigrationRun(len(migrations.chain_of(migrations.ENGINE, database.dialect)), applied, left_alone)
+        version = len(migrations.chain_of(migrations.ENGINE, database.dialect))
+        return MigrationRun(version, applied, encoding, left_alone)
 
     @allowed("schema.read")
     def script(self, dialect: str, applications: Sequence[str] = ()) -> str:

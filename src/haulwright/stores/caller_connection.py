@@ -129,6 +129,9 @@ def _borrow_postgres(raw: Any, database: Database, needed: Sequence[str]) -> Cal
     if raw.autocommit and raw.info.transaction_status == psycopg.pq.TransactionStatus.IDLE:
         message = "The connection is in autocommit mode and outside a transaction."
         raise Refused(message, hint="Wrap it: with connection.transaction(): ...")
+    if raw.info.encoding == "ascii":
+        message = "The connection's client_encoding is SQL_ASCII, in which text comes as bytes."
+        raise Refused(message, hint="Open it with psycopg.connect(..., client_encoding='UTF8').")
     adopted = CallerConnection(PostgresConnection(_PostgresDoor(raw)), database)  # type: ignore[arg-type]
     require_current(adopted, needed)
     return adopted

@@ -32,6 +32,11 @@ class Integrity:
         ((kind,),) = self._answers("kind")
         return str(kind)
 
+    def encoding(self) -> str:
+        """In which encoding the database keeps text, in the server's own word."""
+        ((encoding,),) = self._answers("encoding")
+        return str(encoding)
+
     def damaged_pages(self) -> list[str]:
         """What is wrong with its file; PostgreSQL checks its pages when it reads them."""
         return [str(line) for (line,) in self._answers("file") if line != "ok"]

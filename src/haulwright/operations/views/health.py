@@ -58,6 +58,7 @@ class MigrationRunView(TypedDict):
 
     version: int
     applied: list[MigrationView]
+    encoding: str
     left_alone: list[NameLeftAlone]
 
 
@@ -139,7 +140,8 @@ def migration_run_view(run: MigrationRun) -> MigrationRunView:
     applied: list[MigrationView] = [
         {"schema": migration.schema, "number": migration.number, "name": migration.name} for migration in run.applied
     ]
-    return {"version": run.version, "applied": applied, "left_alone": [_left_alone(row) for row in run.left_alone]}
+    left_alone = [_left_alone(row) for row in run.left_alone]
+    return {"version": run.version, "applied": applied, "encoding": run.encoding, "left_alone": left_alone}
 
 
 def _left_alone(row: ViewName) -> NameLeftAlone:

@@ -44,6 +44,8 @@ _KEEPALIVE = {
     "keepalives_interval": 5,
     "keepalives_count": 3,
 }
+_ENCODING = {"client_encoding": "UTF8"}
+"""Whatever the server or the address says: beside a server in SQL_ASCII the driver would give text as bytes."""
 _AWAY = (ErrorKind.AWAY, ErrorKind.LIMIT)
 _COPY_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 _COPY_SPECIAL = re.compile(r"[\\\n\r]")
@@ -251,7 +253,7 @@ class PostgresDatabase:
         options = _understood(self.url)
         ours = {name: value for name, value in _KEEPALIVE.items() if name not in options}
         try:
-            return psycopg.connect(self.url, autocommit=True, **ours)  # type: ignore[arg-type] # libpq takes any option
+            return psycopg.connect(self.url, autocommit=True, **ours, **_ENCODING)  # type: ignore[arg-type] # any option
         except psycopg.OperationalError as error:
             line = first_line(error).rstrip(".")
             message = f"PostgreSQL at {safe_url(self.url)} cannot be reached: {line}."
@@ -261,6 +263,7 @@ class PostgresDatabase:
         raw = self._open()
         try:
             _require_version(raw.info.server_version)
+            _require_encoding(raw.info.parameter_status("server_encoding") or "UTF8")
             raw.adapters.register_loader("uuid", TextLoader)
             if self._behind_pooler:
                 raw.prepare_threshold = None
@@ -340,6 +343,13 @@ def _require_version(version: int) -> None:
     if version < OLDEST_VERSION:
         message = f"PostgreSQL {version // 10000} is too old; Haulwright needs {OLDEST_VERSION // 10000}."
         raise DatabaseUnsuitable(message, hint="Upgrade the server.")
+
+
+def _require_encoding(encoding: str) -> None:
+    """Any text must find a place. SQL_ASCII looks at none, and gives back what it was given."""
+    if encoding not in {"UTF8", "SQL_ASCII"}:
+        message = f"The database keeps text in {encoding}, which has no place for most characters."
+        raise DatabaseUnsuitable(message, hint="Make one: create database NAME encoding 'UTF8' template template0")
 
 
 def array(values: Sequence[Any]) -> str:

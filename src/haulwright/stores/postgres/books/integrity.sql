@@ -1,7 +1,10 @@
 -- Questions that a sound database answers with nothing. The same names as on SQLite.
 
 -- name: kind
-select 'PostgreSQL ' || current_setting('server_version');
+select 'PostgreSQL ' || current_setting('server_version') || ', encoding ' || current_setting('server_encoding');
+
+-- name: encoding
+select current_setting('server_encoding');
 
 -- name: file
 -- The server checks its pages when it reads them.

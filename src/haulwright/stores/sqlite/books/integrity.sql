@@ -3,6 +3,9 @@
 -- name: kind
 select 'SQLite ' || sqlite_version() || ', journal ' || journal_mode from pragma_journal_mode;
 
+-- name: encoding
+select replace(encoding, 'UTF-', 'UTF') from pragma_encoding;
+
 -- name: file
 pragma quick_check(10);
 
