@@ -254,3 +254,20 @@ def test_a_compile_waits_visibly_for_its_sources(brands, brand, bench):
     job = brands.app.operations().jobs.get(compiled.job_id)
     assert (job.state, job.waiting_on, job.attempts) == ("queued", "join", 0)
     assert brands.compile_run(ACME, compiled.id).status == "running"
+
+
+@pytest.mark.proves("CP-04", "CP-05")
+def test_the_caps_of_a_bundle_are_settings(install, settle):
+    brands = install(bundle_items_per_kind=4, bundle_items=5)
+    brand = brands.add(ACME, "Acme")
+    connect(brands, brand, SIX[0], SIX[2], settings={"cap": 10})
+    brands.compile(ACME, brand.id)
+    settle()
+
+    bundle = brands.snapshot(ACME, brand.id)["bundle"]
+    assert {kind: each["cap"] for kind, each in bundle["criteria"]["kinds"].items()} == {
+        "instagram.post": 4,
+        "tiktok.video": 4,
+    }
+    assert sum(each["taken"] for each in bundle["criteria"]["kinds"].values()) == 5
+    assert len(brands.snapshot(ACME, brand.id)["evidence"]) == 5

@@ -61,6 +61,19 @@ def compiled(sandbox, http):
     return run
 
 
+@pytest.fixture
+def bodies(http, monkeypatch):
+    """What is sent, in order."""
+    sent, post = [], http.apost
+
+    async def apost(url, **options):
+        sent.append(options["json"])
+        return await post(url, **options)
+
+    monkeypatch.setattr(http, "apost", apost)
+    return sent
+
+
 def say(sandbox, *statements, **more):
     sandbox.model.script(answer=json.dumps({"statements": list(statements)}), **more)
 
@@ -205,3 +218,49 @@ def test_a_run_that_is_repeated_does_not_pay_again(sandbox, http, sqlite_url, tm
 
         assert handle.result(timeout=0) >= 1
     assert len(sandbox.books.model_calls()) == 1
+
+
+@pytest.mark.parametrize(
+    ("model", "forms"),
+    [
+        ("gpt-4", ["json_schema", "json_object", "text"]),
+        ("gpt-4-turbo", ["json_schema", "json_object"]),
+        ("gpt-5-mini", ["json_schema"]),
+        ("o3", ["json_schema"]),
+        ("local-llama", ["json_schema", "json_schema"]),
+    ],
+)
+def test_every_model_is_asked_in_a_form_that_it_takes_and_pays_for_one_answer(sandbox, compiled, bodies, model, forms):
+    made = compiled(an_order(an_item("1"), an_item("2"), model=model))
+
+    assert [body.get("response_format", {"type": "text"})["type"] for body in bodies] == forms
+    assert not any("temperature" in body for body in bodies)
+    assert (made.model, len(sandbox.books.model_calls())) == (model, 1)
+    assert made.statements
+
+
+def test_what_a_model_takes_is_remembered(sandbox, http, bodies):
+    compiler = OpenAICompiler(http, "key-of-mine", f"{sandbox.url}/model/v1")
+    order = an_order(an_item("1"), model="gpt-4")
+
+    async def twice():
+        async with http:
+            return [await compiler.acompile(order) for _ in range(2)]
+
+    asyncio.run(twice())
+
+    assert len(bodies) == 4, "three for the first answer, one for the second"
+
+
+def test_a_refusal_of_another_kind_is_told_as_it_is(sandbox, compiled, bodies):
+    sandbox.faults.add("status", path="/model/*", code=400, times=None)
+
+    with pytest.raises(Permanent):
+        compiled()
+    assert len(bodies) == 1
+
+
+def test_json_in_a_fence_is_read(sandbox, compiled):
+    sandbox.model.script(answer=f"```json\n{json.dumps({'statements': [stated()]})}\n```")
+
+    assert [one.text for one in compiled().statements] == ["Bakes."]

@@ -10,8 +10,11 @@ from haulwright.discovery import lazy_names
 if TYPE_CHECKING:
     from haulwright import Haulwright
     from haulwright.apps.brands.application import Brands
+    from haulwright.apps.brands.model.prompts import register_prompt
+    from haulwright.apps.brands.platforms.shapes import register_normalizer
+    from haulwright.apps.brands.snapshot.compilers import register_compiler
 
-__all__ = ["SPEC", "Brands", "install"]
+__all__ = ["SPEC", "Brands", "install", "register_compiler", "register_normalizer", "register_prompt"]
 
 SPEC = ApplicationSpec(
     name="brands",
@@ -23,7 +26,15 @@ SPEC = ApplicationSpec(
     demo=f"{__name__}.demo",
     extra="apps",
 )
-__getattr__ = lazy_names(__name__, {"Brands": "application"})
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "Brands": "application",
+        "register_compiler": "snapshot.compilers",
+        "register_normalizer": "platforms.shapes",
+        "register_prompt": "model.prompts",
+    },
+)
 
 
 def install(app: Haulwright) -> Brands:

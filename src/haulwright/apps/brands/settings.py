@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import ClassVar, Final
 
 from haulwright.application import ApplicationSettings, setting
+from haulwright.apps.brands.evidence.bundle import BundleCaps
 from haulwright.apps.brands.retry import COMPILE_RETRY
 from haulwright.errors import InvalidValue
 from haulwright.settings import DAY, figure
@@ -43,7 +44,16 @@ class BrandSettings(ApplicationSettings):
     bad_items_ratio: float = setting(0.5, "a larger share of unusable items fails a run", minimum=0.001, maximum=1)
     evidence_items: int = setting(2_000, "how many items of a source a compile looks at", minimum=1, maximum=50_000)
     """The newest first."""
+    bundle_items_per_kind: int = setting(
+        40, "how many items of one platform and content type a bundle takes", minimum=1, maximum=1_000
+    )
+    bundle_items: int = setting(200, "how many items a bundle takes in all", minimum=1, maximum=5_000)
     keep_raw_seconds: float = setting(90 * DAY, "how long the raw items of finished runs are kept", minimum=1)
+
+    @property
+    def bundle_caps(self) -> BundleCaps:
+        """How many items a bundle takes at most."""
+        return BundleCaps(per_kind=self.bundle_items_per_kind, in_all=self.bundle_items)
 
     def __post_init__(self) -> None:
         for each in fields(self):

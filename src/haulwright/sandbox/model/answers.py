@@ -11,11 +11,15 @@ from haulwright.sandbox.chance import chance
 THEMES = ("craft", "service", "sustainability", "price", "community", "launches", "repair", "people")
 TONES = ("warm", "matter-of-fact", "playful", "earnest")
 DEEPEST = 8
+SCHEMA_WORDS = "JSON Schema: "
 
 
 def answer(messages: list[Any], response_format: dict[str, Any]) -> str:
     """Prose, JSON, or JSON by a schema, as was asked."""
     prompt = json.dumps(messages, sort_keys=True, ensure_ascii=False)
+    described = _schema_in(messages)
+    if described is not None and response_format.get("type") != "json_schema":
+        return json.dumps(_instance(described, prompt, ()), ensure_ascii=False)
     match response_format.get("type", "text"):
         case "json_schema":
             schema = response_format.get("json_schema", {}).get("schema", {})
@@ -26,6 +30,17 @@ def answer(messages: list[Any], response_format: dict[str, Any]) -> str:
             summary = _summary(prompt)
             themes = ", ".join(summary["themes"])
             return f"In short: {summary['summary']} The tone is {summary['tone']}; themes are {themes}."
+
+
+def _schema_in(messages: list[Any]) -> dict[str, Any] | None:
+    """The schema that a message describes in words, for a model that takes none as a parameter."""
+    content = messages[-1].get("content") if isinstance(messages[-1], dict) else None
+    _, found, text = content.rpartition(SCHEMA_WORDS) if isinstance(content, str) else ("", "", "")
+    try:
+        schema = json.loads(text) if found else None
+    except ValueError:
+        return None
+    return schema if isinstance(schema, dict) else None
 
 
 def _summary(prompt: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from haulwright.sandbox.chance import identifier
 from haulwright.sandbox.clock import SandboxClock
 from haulwright.sandbox.exchange import BadRequest, SandboxReply, SandboxRequest, json_reply
 from haulwright.sandbox.model.answers import answer
+from haulwright.sandbox.model.refusals import unsupported
 from haulwright.sandbox.routes import NoRoute, Routes
 from haulwright.sandbox.scripts import Scripts
 
@@ -72,6 +73,9 @@ class Model:
             raise BadRequest("model and messages are needed")
         if document.get("stream"):
             raise BadRequest("the sandbox does not stream")
+        refused = unsupported(model, document)
+        if refused is not None:
+            return _refusal(400, "unsupported_parameter", refused[1], refused[0])
         words = json.dumps(messages, ensure_ascii=False)
         script = self._scripts.take(lambda waiting: waiting.containing in words)
         text = script.answer if script else answer(messages, document.get("response_format") or {})
@@ -105,6 +109,6 @@ def _listed(name: str) -> dict[str, Any]:
     return {"id": name, "object": "model", "created": 0, "owned_by": "sandbox"}
 
 
-def _refusal(status: int, code: str, message: str) -> SandboxReply:
+def _refusal(status: int, code: str, message: str, param: str | None = None) -> SandboxReply:
     kind = "invalid_request_error"
-    return json_reply({"error": {"message": message, "type": kind, "param": None, "code": code}}, status)
+    return json_reply({"error": {"message": message, "type": kind, "param": param, "code": code}}, status)

@@ -229,9 +229,11 @@ class BrandBrain:
         return self._brands.tables.transact(lambda writing: normalize(writing, run, capability, fetch_limit, most_bad))
 
     def create_evidence_bundle(self, brand_id: str, caps: BundleCaps | None = None) -> Bundle:
-        """Choose from all evidence of a brand, within the caps."""
+        """Choose from all evidence of a brand, within the caps: those of the settings where none are given."""
         sources = [each.id for each in self._brands.connections(self._principal, brand_id) if each.enabled]
-        return bundle(self._brands.evidence(self._principal, brand_id, sources), caps)
+        return bundle(
+            self._brands.evidence(self._principal, brand_id, sources), caps or self._brands.figures.bundle_caps
+        )
 
     def _connection(self, source: BrandConnection | Id) -> BrandConnection:
         """A source of this tenant, by itself or by its id."""

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from haulwright import AuthFailed, Permanent, Retryable
 from haulwright.apps.brands.json_schema import check, listed
+from haulwright.apps.brands.model.chat_dialect import ChatDialect, without_fence
 from haulwright.apps.brands.model.prompts import (
     STATEMENT_BYTES,
     SUBJECT_BYTES,
@@ -68,7 +69,7 @@ class ModelPrice:
 
 
 class OpenAICompiler:
-    """Drafts by a model. It sends one request and repeats none: whoever calls decides what a failure means."""
+    """Drafts by a model. It pays for one answer: only a form that the model refuses is followed by a simpler one."""
 
     name = "openai"
     longest_seconds = ANSWER_SECONDS
@@ -91,6 +92,8 @@ class OpenAICompiler:
         self._price = price
         self._credential = credential
         self._shared = shared
+        self._dialects: dict[str, ChatDialect] = {}
+        """How each model is spoken to, once that is known."""
 
     async def acompile(self, order: CompileOrder) -> SnapshotDraft:
         """A draft by the model of the order; refused before anything is paid where it could pass a cap."""
@@ -108,26 +111,25 @@ class OpenAICompiler:
 
     async def _ask(self, order: CompileOrder, prompt: Question) -> dict[str, Any]:
         """The model's reply, checked as far as its envelope goes."""
-        url, headers = f"{self._base_url}/chat/completions", {"Authorization": f"Bearer {self._key.reveal()}"}
-        limits = Limits(read=self.longest_seconds, total=self.longest_seconds)
-        reply = await self._http.apost(url, json=self._body(order, prompt), headers=headers, limits=limits)
+        schema = answer_schema(prompt.labels, questions_of(order))
+        dialect = self._dialects.get(order.model or "", ChatDialect())
+        while True:
+            body = dialect.body(order.model or "", prompt.messages, schema, self._caps.completion_tokens)
+            reply = await self._send(body)
+            simpler = dialect.after(reply)
+            if simpler is None:
+                break
+            dialect = simpler  # what was refused cost nothing
         self._require_success(reply)
+        self._dialects[order.model or ""] = dialect
         envelope = reply.json()
         _require_fit(envelope, _REPLY, "reply")
         return dict(envelope)
 
-    def _body(self, order: CompileOrder, prompt: Question) -> dict[str, Any]:
-        schema = answer_schema(prompt.labels, questions_of(order))
-        return {
-            "model": order.model,
-            "messages": prompt.messages,
-            "max_completion_tokens": self._caps.completion_tokens,
-            "temperature": 0,
-            "response_format": {
-                "type": "json_schema",
-                "json_schema": {"name": "brand", "strict": True, "schema": schema},
-            },
-        }
+    async def _send(self, body: dict[str, Any]) -> Reply:
+        url, headers = f"{self._base_url}/chat/completions", {"Authorization": f"Bearer {self._key.reveal()}"}
+        limits = Limits(read=self.longest_seconds, total=self.longest_seconds)
+        return await self._http.apost(url, json=body, headers=headers, limits=limits)
 
     def _require_success(self, reply: Reply) -> None:
         if not reply.ok and "insufficient_quota" in reply.text:
@@ -165,8 +167,8 @@ def _statements(envelope: dict[str, Any]) -> list[dict[str, Any]]:
     if ended == "content_filter" or choice["message"].get("refusal"):
         raise Permanent("The model refused to answer.", hint="Ask another model, or none.")
     try:
-        answer = json.loads(content)
-    except (TypeError, ValueError, RecursionError):
+        answer = json.loads(without_fence(content))
+    except (TypeError, ValueError, RecursionError, AttributeError):
         raise Retryable("The model's answer is no JSON.") from None
     _require_fit(answer, answer_schema(), "answer")
     return list(answer["statements"])

@@ -12,6 +12,7 @@ from haulwright.apps.brands.evidence.bundle import reactions
 from haulwright.apps.brands.evidence.item import EvidenceItem
 from haulwright.apps.brands.json_schema import listed, shape
 from haulwright.apps.brands.snapshot.draft import SECTIONS, CompileOrder
+from haulwright.engine.names import check_name
 from haulwright.errors import InvalidValue
 
 ITEM_CHARS: Final = 1_200
@@ -32,6 +33,18 @@ PROMPTS: Final[dict[str, str]] = {
     ),
 }
 """The rules that a model is given, by prompt version. A version that was used is never changed."""
+
+
+def register_prompt(version: str, rules: str) -> None:
+    """Add rules of your own under a version, for `--prompt-version`. A version that is there is never changed.
+
+    Call it where your app is made, so that every worker knows them.
+    """
+    check_name("prompt_version", version)
+    if not rules.strip():
+        raise InvalidValue("rules", rules, "say nothing")
+    if PROMPTS.setdefault(version, rules) != rules:
+        raise InvalidValue("prompt_version", version, "has other rules already", hint="Choose another version.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ from typing import Final, Protocol
 
 from haulwright.apps.brands.snapshot.draft import CompileOrder, SnapshotDraft, Statement, Usage
 from haulwright.apps.brands.snapshot.extraction import statements
+from haulwright.engine.names import check_name
+from haulwright.errors import InvalidValue
 
 EXTRACTIVE: Final = "extractive"
 
@@ -18,6 +20,7 @@ __all__ = [
     "Statement",
     "Usage",
     "compiler_for",
+    "register_compiler",
 ]
 
 
@@ -41,8 +44,19 @@ class ExtractiveCompiler:
         return SnapshotDraft(self.name, tuple(statements(order)))
 
 
+COMPILERS: Final[dict[str, Compiler]] = {EXTRACTIVE: ExtractiveCompiler()}
+"""Those that are asked for by name; any other name is that of a model."""
+
+
+def register_compiler(compiler: Compiler) -> None:
+    """Add a compiler of your own, for `--model` with its name. Call it where your app is made."""
+    check_name("compiler", compiler.name)
+    if COMPILERS.setdefault(compiler.name, compiler) is not compiler:
+        raise InvalidValue("compiler", compiler.name, "is there already", hint="Give it another name.")
+
+
 def compiler_for(model: str | None, through_model: Compiler | None = None) -> Compiler:
-    """Who makes the draft: what `model_compiler(app)` gave, where a model was asked for and there is one to call."""
-    if model in (None, EXTRACTIVE) or through_model is None:
-        return ExtractiveCompiler()
-    return through_model
+    """Who makes the draft: the compiler of that name, else the one that calls a model, where there is one to call."""
+    if model in COMPILERS:
+        return COMPILERS[model]
+    return COMPILERS[EXTRACTIVE] if model is None or through_model is None else through_model

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from haulwright import Context, JobOutcome, Permanent, Skip, Tx
-from haulwright.apps.brands.evidence.bundle import Bundle, bundle
+from haulwright.apps.brands.evidence.bundle import Bundle, BundleCaps, bundle
 from haulwright.apps.brands.evidence.item import EvidenceItem
 from haulwright.apps.brands.evidence.status import SourceOutcome, evidence_status
 from haulwright.apps.brands.platforms.capabilities import SWITCHED_OFF
@@ -115,7 +115,7 @@ class CompileTask:
             await ctx.acommit(f"fail:{ctx.job.id}", self._fail, run, status, error, key=run.id)
             raise error
         brand = await asyncio.to_thread(self._repository.brand, run.tenant, run.brand_id)
-        evidence_bundle, report = await asyncio.to_thread(_compute, items, run)
+        evidence_bundle, report = await asyncio.to_thread(_compute, items, run, self._settings.bundle_caps)
         draft = await self._draft(ctx, brand, run, evidence_bundle, report)
         request = SnapshotRequest(run.model, run.prompt_version, run.force_refresh)
         document = await asyncio.to_thread(snapshot, draft, evidence_bundle, report, status, request)
@@ -133,7 +133,13 @@ class CompileTask:
         order = CompileOrder(brand.name, brand.answers, evidence_bundle, report, run.prompt_version, run.model)
         async with self._model.open() as model_compiler:
             compiler = compiler_for(run.model, model_compiler)
-            return await ctx.aeffect("draft", compiler.acompile, order, key=f"draft:{evidence_bundle.digest}")
+
+            async def draft() -> (
+                SnapshotDraft
+            ):  # its annotation tells the ledger what to record, whoever's compiler it is
+                return await compiler.acompile(order)
+
+            return await ctx.aeffect("draft", draft, key=f"draft:{evidence_bundle.digest}")
 
     def _save(
         self, tx: Tx, run: CompileRun, status: dict[str, Any], parts: dict[str, Any], document: dict[str, Any]
@@ -196,9 +202,9 @@ def _lost(source: CompileSource, job: JobOutcome[Any] | None, paid: PaidRun | No
     return SourceOutcome(source.source, source.connection_id, "failed", LOST, error=error, error_class=error_class)
 
 
-def _compute(items: list[EvidenceItem], run: CompileRun) -> tuple[Bundle, FeatureReport]:
+def _compute(items: list[EvidenceItem], run: CompileRun, caps: BundleCaps) -> tuple[Bundle, FeatureReport]:
     """Bundle and features as of the moment at which the compile was asked for: the same in every try."""
-    evidence_bundle = bundle(items)
+    evidence_bundle = bundle(items, caps)
     return evidence_bundle, features(evidence_bundle, run.created_at)
 
 
