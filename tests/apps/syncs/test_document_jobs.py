@@ -132,11 +132,7 @@ def test_five_retries_and_no_more(world):
     assert len(world.remote()) == 6
 
 
-@line(
-    "41",
-    "a job that Airbyte throttles has its class of error as well",
-    missing="an error_code while a 429 is waited for",
-)
+@line("41", "a job that Airbyte throttles has its class of error as well")
 def test_a_throttled_job_has_an_error_code(world):
     world.connect()
     world.sandbox.faults.add("rate_limit", path=JOBS, method="POST", retry_after=600)
