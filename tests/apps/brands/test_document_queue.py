@@ -140,11 +140,7 @@ def test_the_table_has_its_name(brands):
     assert rows(brands, "select count(*) from brandbrain_job") == [(0,)]
 
 
-@line(
-    "121",
-    "it is made beside a table of that name that the team has",
-    missing="a way in beside tables of the same names",
-)
+@line("121", "it is made beside a table of that name that the team has")
 def test_a_database_that_has_the_table_is_migrated(tmp_path, postgres_url):
     for url, connect_to in ((f"sqlite:///{tmp_path}/theirs.db", sqlite3.connect), (postgres_url, psycopg.connect)):
         with closing(connect_to(url.removeprefix("sqlite:///"))) as connection:

@@ -22,7 +22,7 @@ from tests.apps.principals import ACME, SYSTEM
 
 line = pytest.mark.line
 PAGE = "applications/brief.md"
-SLOT = START + timedelta(hours=1)
+SLOT = START - timedelta(hours=3)
 
 
 def story(number, **said):
@@ -61,22 +61,14 @@ def test_the_url_of_an_article_is_unique(world):
         world.write("update brief_articles set url = 'https://a.example/1'")
 
 
-@line(
-    "151",
-    "an address that two entries of one feed share is one article",
-    missing="one article for one address within a body",
-)
+@line("151", "an address that two entries of one feed share is one article")
 def test_an_address_that_two_entries_share_is_one_article(world):
     world.tell(rss(story(1), story(1, guid="another", title="Story 1 again")))
 
     assert [url for (url,) in world.rows("select url from raw_articles")] == ["https://a.example/1"]
 
 
-@line(
-    "151",
-    "an article is its address: a new one is a new article",
-    missing="articles for new addresses with a known text or guid",
-)
+@line("151", "an article is its address: a new one is a new article")
 def test_a_new_address_is_a_new_article(world):
     world.tell(rss(story(1)))
     world.tell(rss(story(1, link="https://a.example/tomorrow", guid="tomorrow")))
@@ -232,9 +224,7 @@ def test_a_run_by_hand_has_to_say_its_slot():
     assert option.required
 
 
-@line(
-    "204", "a slot that nobody ran can be claimed by hand", missing="a manual run of a slot that was recorded as missed"
-)
+@line("204", "a slot that nobody ran can be claimed by hand")
 def test_a_slot_that_was_missed_can_be_run_by_hand(bench, sandbox):
     world = World.open(bench, sandbox, replace(QUICK, retention_cron="0 * * * *"))
     bench.advance("3 days")
@@ -243,7 +233,7 @@ def test_a_slot_that_was_missed_can_be_run_by_hand(bench, sandbox):
     assert claim_slot(world.app, "retention_cleanup", START + timedelta(hours=5)) is not None
 
 
-@line("204", "a slot that has not come yet is refused", missing="a refusal of slots in the future")
+@line("204", "a slot that has not come yet is refused")
 def test_a_slot_in_the_future_is_refused(world):
     try:
         claimed = claim_slot(world.app, "daily_brief", START + timedelta(days=3650))
@@ -253,26 +243,31 @@ def test_a_slot_in_the_future_is_refused(world):
     assert claimed is None
 
 
+LINES = {}
+"""What the worker of the brief wrote about a cleanup, on each database: a process takes longer than all who read it."""
+
+
 @pytest.fixture
 def told(world, database_url, tmp_path):
-    """What the worker of the brief writes about one cleanup, with these options."""
-
-    def tell(*options):
-        claim_slot(world.app, "retention_cleanup", SLOT)
+    """The lines of a worker of its own about one cleanup, which removed two articles and their links."""
+    dialect = world.bench.store.database.dialect
+    if dialect not in LINES:
+        world.tell(rss(story(1), story(2)))
+        world.cluster()
+        world.bench.advance("91 days")
+        job_id = claim_slot(world.app, "retention_cleanup", SLOT)
         environ = {**os.environ, "HAULWRIGHT_DATABASE_URL": database_url, TESTING_VARIABLE: "1"}
         environ[CLOCK_VARIABLE] = str(tmp_path / "haulwright-clock")
-        command = [sys.executable, "-m", "haulwright.apps.brief", "--until-empty", *options]
+        command = [sys.executable, "-m", "haulwright.apps.brief", "--until-empty", "--queues", "brief"]
         ended = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=100, check=True)
-        (run,) = job_runs(world.app, "retention_cleanup")
-        return [text for text in ended.stderr.splitlines() if run.id in text]
-
-    return tell
+        LINES[dialect] = [text for text in ended.stderr.splitlines() if job_id in text]
+    return LINES[dialect]
 
 
 @line("214", "the worker logs the end of a job")
 @line("215", "and its duration")
 def test_the_end_of_a_run_is_logged_with_its_duration(told):
-    assert [text for text in told() if "succe" in text and "seconds=" in text]
+    assert [text for text in told if "succe" in text and "seconds=" in text]
 
 
 @line(
@@ -282,17 +277,17 @@ def test_the_end_of_a_run_is_logged_with_its_duration(told):
     page="explanation/differences.md#brief",
 )
 def test_the_start_of_a_run_is_logged(told):
-    assert [text for text in told() if "started" in text]
+    assert [text for text in told if "started" in text]
 
 
 @line("216", "the worker logs the rows that a job processed", missing="rows in the line of a finished job")
 def test_the_rows_of_a_run_are_logged(told):
-    assert [text for text in told() if "brief_articles=" in text or "rows=" in text]
+    assert [text for text in told if "brief_articles=" in text or "rows=" in text]
 
 
 @line("178", "the log has the counts of what was removed", missing="rows in the line of a finished job")
 def test_the_counts_of_a_removal_are_logged(told):
-    assert [text for text in told() if "articles=" in text]
+    assert [text for text in told if "articles=" in text]
 
 
 @line("217", "errors are in the table of runs and in the log")

@@ -150,7 +150,7 @@ def test_the_code_of_the_migration(tmp_path):
         conn.close()
 
 
-@line("79", "a file that has those tables already is migrated too", missing="a way in beside tables of the same names")
+@line("79", "a file that has those tables already is migrated too")
 def test_a_file_with_tables_of_these_names_is_migrated(connect):
     conn = connect()
     for name in ("artifact_jobs", "artifact_ops", "_meta"):
@@ -162,14 +162,9 @@ def test_a_file_with_tables_of_these_names_is_migrated(connect):
         pytest.fail(str(refused))
 
 
-@line(
-    "381",
-    "it says that the schema is whole",
-    differs="it is a constant; haulwright db verify compares every table",
-    page="explanation/differences.md#documents",
-)
+@line("381", "it says that the schema is whole")
 def test_the_version_says_that_the_schema_is_whole(conn):
-    conn.execute("drop table haulwright_events")
+    conn.execute("drop table documents_files")
 
     assert conn.execute("select schema_version from _meta where schema_version = 3").fetchall() == []
 
@@ -237,7 +232,7 @@ def test_the_code_of_the_effects(conn, job_id):
     "160",
     "every result is stored, whatever it says",
     differs="a result with status 408, 425, 429 or 5xx is no outcome: it is done again the next time",
-    page="explanation/differences.md#documents",
+    page="applications/documents.md#from-code",
 )
 @pytest.mark.usefixtures("leased")
 def test_a_result_that_says_not_now_is_stored(conn, job_id):
@@ -275,12 +270,7 @@ def test_the_code_of_the_reconciler(conn, clock, job_id, tmp_path):
     assert [path.name for path in staging.iterdir()] == ["young.part"]
 
 
-@line(
-    "158",
-    "get_effect_result gives a result for good",
-    differs="for as long as its job is kept, 30 days",
-    page="explanation/differences.md#documents",
-)
+@line("158", "get_effect_result gives a result for as long as there is the document")
 @pytest.mark.usefixtures("leased")
 def test_a_result_is_there_for_good(conn, clock, job_id, engine):
     key = op_key("HEAD", job_id, url=URL)
@@ -293,7 +283,7 @@ def test_a_result_is_there_for_good(conn, clock, job_id, engine):
     assert get_effect_result(conn, key) == {"code": "OK"}
 
 
-@line("302", "every way reaches an end: FINALIZED is one", missing="an end for a job that is released at FINALIZED")
+@line("302", "every way reaches an end: FINALIZED is one")
 @pytest.mark.usefixtures("leased")
 def test_a_document_that_is_released_at_finalized_is_over(conn, job_id):
     advance(conn, job_id, "HEAD_DONE", "STREAMING", "FINALIZED")

@@ -16,7 +16,7 @@ from haulwright.engine.ids import new_id
 from haulwright.engine.lease import renewal_seconds
 from haulwright.settings import Settings
 from haulwright.stores.books import book
-from tests.apps.prices.scenes import WHO, listed, offer
+from tests.apps.prices.scenes import WHO, World, listed, offer
 
 line = pytest.mark.line
 PAGE = "applications/prices.md"
@@ -169,7 +169,8 @@ def test_the_lock_time_out_comes_from_the_environment():
 @line("50", "it is the worker's: what a worker claims it holds for so long")
 def test_the_lock_time_out_is_the_workers(world, job_id, monkeypatch):
     monkeypatch.setenv("JOB_LOCK_TIMEOUT_SECONDS", "60")
-    ScrapeWorker(world.prices, "worker-1").claim_next_pending_job()
+    worker = World.open(world.bench, world.sandbox)
+    ScrapeWorker(worker.prices, "worker-1").claim_next_pending_job()
     world.bench.advance("61 s")
 
     assert (ScrapeWorker(world.prices, "worker-2").reclaim_stuck_jobs(), row(world)) == (1, "pending")
