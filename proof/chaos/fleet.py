@@ -19,6 +19,7 @@ from proof.support.site import URL_VARIABLE, Site
 
 CLIENT = "proof.chaos.client"
 STARTED = "worker started"
+STOPPED = "worker stopped"
 AGAIN_SECONDS = 0.5
 """Between the end of a worker and the start of the next in its place."""
 STOP_SECONDS = (1.0, 8.0)
@@ -38,6 +39,11 @@ class Ended:
     def had_started(self) -> bool:
         """Whether it got as far as to work."""
         return any(line["message"] == STARTED for line in self.member.told())
+
+    @property
+    def was_at_work(self) -> bool:
+        """Whether it had started, and had not stopped in order: a second signal may meet a process that only ends."""
+        return self.had_started and not any(line["message"] == STOPPED for line in self.member.told())
 
 
 @dataclass

@@ -203,7 +203,7 @@ def _unexplained_ends(fleet: Fleet, blows: Blows) -> Iterator[str]:
 def _is_expected(ended: Ended, kinds: set[str], outages: list[Blow]) -> bool:
     if ended.code == -signal.SIGKILL:
         return any(kind.startswith("kill -9 of a") for kind in kinds)
-    if TERM in kinds and (ended.code == 0 or (ended.code == -signal.SIGTERM and not ended.had_started)):
+    if TERM in kinds and (ended.code == 0 or (ended.code == -signal.SIGTERM and not ended.was_at_work)):
         return True
     away = any(outage.is_near(ended.at, ended.at, MARGIN_SECONDS) for outage in outages)
     return ended.code == NO_DATABASE and not ended.had_started and away
