@@ -42,7 +42,8 @@ _OTHER_NAMES: Final = {
     "dos-874": "cp874", "windows-874": "cp874", "csgb2312": "gbk", "gb_2312": "gbk", "gb_2312-80": "gbk",
     "x-gbk": "gbk", "cn-big5": "big5", "x-x-big5": "big5", "cseucpkdfmtjapanese": "euc-jp", "x-euc-jp": "euc-jp",
     "windows-31j": "cp932", "x-sjis": "cp932", "cseuckr": "cp949", "csksc56011987": "cp949", "iso-ir-149": "cp949",
-    "ks_c_5601-1989": "cp949", "ksc_5601": "cp949", "windows-949": "cp949", "csunicode": "utf-16-le", "iso-10646-ucs-2": "utf-16-le",
+    "ks_c_5601-1989": "cp949", "ksc_5601": "cp949", "windows-949": "cp949", "csunicode": "utf-16-le",
+    "iso-10646-ucs-2": "utf-16-le",
     "ucs-2": "utf-16-le", "unicode": "utf-16-le", "unicodefeff": "utf-16-le", "unicodefffe": "utf-16-be",
     **{f"x-cp{number}": f"cp{number}" for number in range(1250, 1259)},
 }  # fmt: skip
