@@ -43,8 +43,44 @@ def test_a_charset_that_no_document_is_written_in_does_not_keep_a_reply_from_bei
 
 
 def test_a_reply_is_read_in_the_charset_that_its_header_names():
-    reply = Reply(
-        200, "GET", "https://n.example/", {"content-type": "text/plain; charset=Latin1"}, WORDS.encode("latin1")
-    )
+    for label, words, encoding in (("Latin1", WORDS, "latin1"), ("Shift_JIS", JAPANESE, "cp932")):
+        headers = {"content-type": f"text/plain; charset={label}"}
 
-    assert reply.text == WORDS
+        assert Reply(200, "GET", "https://n.example/", headers, words.encode(encoding)).text == words
+
+
+JAPANESE, KOREAN, RUSSIAN = "日本語のニュースです。①㈱髙" * 5, "똠방각하 펲시콜라" * 5, "Новости гавани и порта. " * 5
+
+
+@pytest.mark.parametrize(
+    ("label", "encoding", "words"),
+    [
+        ("Shift_JIS", "cp932", JAPANESE), ("Windows-31J", "cp932", JAPANESE), ("x-sjis", "cp932", JAPANESE),
+        ("x-euc-jp", "euc_jp", "日本語"), ("EUC-KR", "cp949", KOREAN), ("ks_c_5601-1987", "cp949", KOREAN),
+        ("windows-949", "cp949", KOREAN), ("x-cp1251", "cp1251", RUSSIAN), ("koi8", "koi8-r", RUSSIAN),
+        ("x-mac-cyrillic", "mac-cyrillic", RUSSIAN), ("x-gbk", "gbk", "新闻"), ("cn-big5", "big5", "新聞"),
+        ("big5", "cp950", "新聞碁銹"), ("windows-874", "cp874", "ข่าว “ท่าเรือ”"), ("TIS-620", "cp874", "ข่าว “ท่าเรือ”"),
+        ("iso-8859-9", "cp1254", "“İstanbul” haberleri"), ("iso-8859-8-i", "iso8859-8", "חדשות הנמל"),
+        ("unicode-1-1-utf-8", "utf-8", JAPANESE),
+    ],
+)  # fmt: skip
+def test_character_sets_go_by_all_the_names_that_browsers_know_and_mean_what_they_mean_there(label, encoding, words):
+    body = f'<?xml version="1.0" encoding="{label}"?><p>{words}</p>'.encode(encoding)
+
+    assert words in decode(body)[0]
+    assert words in decode(words.encode(encoding), f"text/plain; charset={label}")[0]
+
+
+@pytest.mark.parametrize(
+    ("label", "encoding", "words", "stray"),
+    [
+        ("Shift_JIS", "cp932", JAPANESE, b"\x82"), ("EUC-KR", "cp949", KOREAN, b"\xc8"),
+        ("windows-1251", "cp1251", RUSSIAN, b"\x98"), ("iso-8859-1", "utf-8", JAPANESE, b"\xe6"),
+        ("windows-1251", "utf-8", RUSSIAN, b"\xd0"),
+    ],
+)  # fmt: skip
+def test_one_stray_byte_or_a_cut_in_the_middle_of_a_character_does_not_spoil_a_page(label, encoding, words, stray):
+    text, note = decode(words.encode(encoding) + stray, f"text/plain; charset={label}")
+
+    assert words in text
+    assert "1 bytes are no" in note

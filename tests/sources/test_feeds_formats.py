@@ -184,3 +184,53 @@ def test_an_item_that_went_through_feedburner_leads_to_its_own_page():
     body = f"<rss version='2.0' {namespace}><channel><item>{item}</item></channel></rss>"
 
     assert parse_feed(body.encode()).entries[0].url == "https://news.example/1"
+
+
+CONTAINERS = {
+    "an unknown element": "<related><article><title>Wrong</title><link>https://w.example/</link><guid>wrong</guid>"
+    "<description>wrong</description><pubDate>Mon, 01 Jan 2001 00:00:00 GMT</pubDate></article></related>",
+    "another namespace": "<y:related xmlns:y='urn:y'><link>https://w.example/</link><author>Wrong</author></y:related>",
+    "a caption": "<m:content xmlns:m='http://search.yahoo.com/mrss/'><m:title>Wrong</m:title>"
+    "<m:description>A caption that is much longer than what the item says.</m:description></m:content>",
+}
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("first", [True, False])
+def test_what_stands_inside_another_part_of_an_item_is_not_said_of_the_item(container, first):
+    nested = CONTAINERS[container]
+    item = nested + RIGHT if first else RIGHT + nested
+
+    entry = parse_feed(f"<rss version='2.0'><channel><item>{item}</item></channel></rss>".encode()).entries[0]
+
+    assert (entry.title, entry.url, entry.guid, entry.author) == ("Right", "https://news.example/1", None, None)
+    assert (entry.summary, entry.content, entry.published_at) == ("right", "right", None)
+
+
+def test_where_the_caption_of_a_video_is_all_that_is_said_it_is_the_summary():
+    group = "<m:group><m:title>A video</m:title><m:description>What is seen.</m:description></m:group>"
+    body = (
+        "<feed xmlns='http://www.w3.org/2005/Atom' xmlns:m='http://search.yahoo.com/mrss/'><entry><id>1</id>"
+        f"<title>A video</title>{group}</entry></feed>"
+    )
+
+    assert parse_feed(body.encode()).entries[0].summary == "What is seen."
+
+
+@pytest.mark.parametrize("name", ["description", "content:encoded"])
+def test_markup_that_stands_in_a_feed_without_being_escaped_is_read(name):
+    text = f"<{name}><div><title>x</title><p>Tolls <link>rise</link></p></div></{name}>"
+    namespace = "xmlns:content='http://purl.org/rss/1.0/modules/content/'"
+
+    body = f"<rss version='2.0' {namespace}><channel><item><guid>1</guid>{text}</item></channel></rss>"
+
+    assert "Tolls" in parse_feed(body.encode()).entries[0].summary
+
+
+def test_escaped_and_forgotten_markup_stand_beside_each_other():
+    text = "<description><![CDATA[<p>Tolls & tides</p>]]><br/><b>rise</b></description>"
+    more = "<categories><category>ports</category><category>money</category></categories>"
+
+    entry = parse_feed(f"<rss version='2.0'><channel><item>{text}{more}</item></channel></rss>".encode()).entries[0]
+
+    assert (entry.summary, entry.tags) == ("Tolls & tides rise", ("ports", "money"))

@@ -181,3 +181,8 @@ def test_an_address_that_no_name_can_lead_to_is_said():
 
     assert entry.canonical_url is None
     assert entry.warnings == ("the link has no host that a name can lead to",)
+
+
+@pytest.mark.parametrize("link", ["&#27;", "#part-2", " ", "&#10;", "<![CDATA[ ]]>"])
+def test_a_link_that_says_nothing_does_not_lead_to_the_feed_itself(link):
+    assert read(f"<title>One</title><link>{link}</link>", url=FEED_URL).entries[0].url is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from haulwright import Observer, Skip
 from haulwright.engine.transitions import State
 from haulwright.errors import Throttled
 from haulwright.operations.principal import Principal
@@ -255,3 +256,60 @@ def test_a_job_is_served_what_is_kept_while_the_gate_is_closed(bench, app, shop,
     bench.drain()
 
     assert handle.result(0) == "hit"
+
+
+class Unused(Observer):
+    """Remembers whose source was not asked."""
+
+    def __init__(self) -> None:
+        self.tasks: list[tuple[str, str]] = []
+
+    def source_unused(self, event, /) -> None:
+        self.tasks.append((event.run.task, event.source))
+
+
+def test_a_task_that_asks_its_source_with_a_client_of_its_own_is_warned_of_once(bench, app, shop, caplog):
+    files, unused = shop(rate="60/min", burst=10), Unused()
+    app.observe(unused)
+
+    @app.task(source=files)
+    def fetch(_name: str) -> None:
+        """Asks the server by itself: no request passes the gate."""
+
+    bench.use(app)
+    for name in "abc":
+        fetch.enqueue(name)
+    app.run_worker(until_empty=True, concurrency=1)
+
+    assert unused.tasks == [("fetch", "files")]
+    (line,) = [record.getMessage() for record in caplog.records if "source.enter()" in record.getMessage()]
+    assert "no request through its source" in line
+
+
+@pytest.mark.parametrize("way", ["request", "enter", "kept", "skipped", "failed"])
+def test_a_task_that_asks_its_source_or_does_nothing_is_not_warned_of(bench, app, shop, outside, way):
+    files, unused = shop(cache="1 h"), Unused()
+    app.observe(unused)
+    url = f"{outside.url}/files/a?size=10"
+
+    @app.task(source=files, retry=1)
+    def fetch() -> Skip | None:
+        match way:
+            case "request" | "kept":
+                files.get(url)
+            case "enter":
+                with files.enter():
+                    pass
+            case "failed":
+                raise ValueError(way)
+            case _:
+                return Skip("nothing to do")
+        return None
+
+    bench.use(app)
+    if way == "kept":
+        files.get(url)
+    fetch.enqueue()
+    app.run_worker(until_empty=True, concurrency=1)
+
+    assert unused.tasks == []

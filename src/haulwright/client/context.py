@@ -63,6 +63,8 @@ class Signals:
     lost: bool = False
     cancelled: str | None = None
     timed_out: bool = False
+    has_asked_source: bool = False
+    """It asked a source for something, and was let through, sent to wait, or served what is kept."""
     parked: str | None = None
     """The gate of a source that one of its requests closed, for the server asked for patience."""
     probed: tuple[float, str] | None = None

@@ -61,6 +61,7 @@ class ChildEnded:
     outcome: Outcome | None
     settled: bool
     traceback: str | None
+    has_asked_source: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ class _ChildSide:
 
 def _answer_of(run: Run) -> ChildEnded:
     text = None if run.error is None else redact("".join(traceback.format_exception(run.error)))
-    return ChildEnded(run.outcome, run.context.settled, text)
+    return ChildEnded(run.outcome, run.context.settled, text, run.context.signals.has_asked_source)
 
 
 def die_with(parent_pid: int) -> None:

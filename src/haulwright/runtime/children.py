@@ -79,6 +79,7 @@ class Children:
         match answer:
             case ChildEnded():
                 run.outcome, run.context.settled = answer.outcome, answer.settled
+                run.context.signals.has_asked_source = answer.has_asked_source
             case NotReady():
                 error = CannotStart("its run in a child process", answer.failure)
                 run.outcome = not_started(run.lease, error.failure)

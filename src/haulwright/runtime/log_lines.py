@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         RunNotStarted,
         RunSettled,
         SlotsOpened,
+        SourceUnused,
         ThreadsExhausted,
         WorkerOutdated,
         WorkerStarted,
@@ -183,6 +184,12 @@ class LogLines(Observer):
         message = f"{event.loop}: it does nothing but fail; the worker gives back what it holds and ends"
         facts = {"error": event.error, "failures": event.failures, "seconds": round(event.seconds, 3)}
         _line(log, logging.CRITICAL, message, worker=event.worker, **facts)
+
+    def source_unused(self, event: SourceUnused, /) -> None:
+        """One line, with what to do."""
+        why = "a run made no request through its source, which governs only those that are"
+        hint = "make them by source.get(...), or each of another client inside `with source.enter():`"
+        _run_line(logging.WARNING, f"{why}; {hint}", event.run, source=event.source)
 
     def not_isolated(self, run: JobRun, /) -> None:
         """One line, with what to do."""

@@ -144,6 +144,15 @@ class JobReleased:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SourceUnused:
+    """A run of a task with a source succeeded, and asked no source for anything."""
+
+    run: JobRun
+    source: str
+    """The source of its job."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LeaseReaped:
     """A lease was taken back from a worker that is gone, by the worker that tells of it."""
 

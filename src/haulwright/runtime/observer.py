@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         RunNotStarted,
         RunSettled,
         SlotsOpened,
+        SourceUnused,
         ThreadsExhausted,
         WorkerOutdated,
         WorkerStarted,
@@ -101,6 +102,9 @@ class Observer:
 
     def loop_stuck(self, event: LoopStuck, /) -> None:
         """A loop fails without a break: the worker drains and ends."""
+
+    def source_unused(self, event: SourceUnused, /) -> None:
+        """A run of a task with `source=` sent nothing through it, as a client of its own would; told once a task."""
 
     def not_isolated(self, run: JobRun, /) -> None:
         """A job whose worker died under it runs in this process, for no other finds the app by name; told once."""

@@ -35,6 +35,7 @@ from haulwright.runtime.observed import (
     RunOutcome,
     RunSettled,
     SlotsOpened,
+    SourceUnused,
     ThreadsExhausted,
     WorkerOutdated,
     WorkerStarted,
@@ -101,6 +102,8 @@ class Observers:
         """Calls that somebody listens to besides the log."""
         self._watched = self._look_who_watches()
         self._failed: set[tuple[int, str]] = set()
+        self._tasks_seen: set[str] = set()
+        """Tasks of which it is known whether they ask their source."""
 
     @classmethod
     def logged(cls, worker: str, observers: Iterable[Observer] = ()) -> Observers:
@@ -150,6 +153,8 @@ class Observers:
 
     def ended(self, run: Run) -> None:
         """The function of a run is over."""
+        if run.lease.source is not None:
+            self._look_for_requests(run)
         if "ended" in self._watched:
             event = RunEnded(
                 run=self._job_run(run.lease),
@@ -282,6 +287,14 @@ class Observers:
         """A child process died."""
         event = ChildDied(run=self._job_run(run.lease), phase=phase, exit_code=exit_code, death=death)
         self._call("child_died", event)
+
+    def _look_for_requests(self, run: Run) -> None:
+        """Tell once of a task whose runs succeed and never ask their source. What a later run does may be on record."""
+        if run.context.signals.has_asked_source:
+            self._tasks_seen.add(run.lease.task)
+        elif run.lease.fence == 1 and _word_of(run) == "done" and run.lease.task not in self._tasks_seen:
+            self._tasks_seen.add(run.lease.task)
+            self._call("source_unused", SourceUnused(run=self._job_run(run.lease), source=run.lease.source or ""))
 
     def _look_who_watches(self) -> frozenset[str]:
         """The calls that somebody listens to now. The level of the log may change: it is looked up for every batch."""

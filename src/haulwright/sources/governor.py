@@ -69,6 +69,7 @@ class Governor:
         """Return the right to make one request. A short wait is slept; a longer one raises `Throttled`."""
         running = current.get()
         if running is not None:
+            running.signals.has_asked_source = True
             running.check()
         gates = await self._gates(running)
         admission = await self._claimed(gates, running)

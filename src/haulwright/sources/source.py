@@ -114,6 +114,7 @@ class Source:
 
     async def arequest(self, method: str, url: str, **options: Unpack[RequestOptions]) -> Reply:
         """Make one call through the gate and return its reply, whatever its status."""
+        self.note_asked()
         if self._rules is not None:
             await self._rules.acheck(url, options.get("params"))
         governed: RequestOptions = {"scope": self._scope(), **options}
@@ -204,6 +205,12 @@ class Source:
         changed = store.sources.declare(self.key, self.figures, self._fingerprint())
         self._known = store
         return changed
+
+    def note_asked(self) -> None:
+        """A run has what it wants of this source, if only from what is kept of it: see the call `source_unused`."""
+        running = current.get()
+        if running is not None:
+            running.signals.has_asked_source = True
 
     def known_to(self, running: Context | None) -> Store:
         """The store that this code works on, with this source made known to it."""

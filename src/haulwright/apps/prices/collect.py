@@ -102,6 +102,7 @@ class Collect:
             with suppress(Permanent, RobotCheck):
                 page = await read(rules, cached, number)
                 if page.offers:  # without any, it may be a page that says why there is no listing
+                    gate.note_asked()
                     return page
         reply = await fetch(gate, url, scope=cache.scope)
         answer = Answer(reply, await asyncio.to_thread(cache.store.now))

@@ -104,10 +104,11 @@ def _link(entry: dict[str, Any]) -> str | None:
     RSS takes a guid for a link unless it says otherwise, and many a guid that says nothing is none.
     """
     link = _raw(entry, "feedburner_origlink") or _raw(entry, "link")
-    if link and (link != _raw(entry, "id") or _ABSOLUTE.match(link)):
-        return link
+    if link and not link.startswith("#") and (link != _raw(entry, "id") or _ABSOLUTE.match(link)):
+        return link  # one that is but a fragment leads to a place in the feed itself
     links = dict.get(entry, "links") or ()
-    return next((link.get("href") for link in links if link.get("rel") in {"alternate", "related", "via"}), None)
+    others = (_raw(link, "href") for link in links if link.get("rel") in {"alternate", "related", "via"})
+    return next((link for link in others if link and not link.startswith("#")), None)
 
 
 def _text(mapping: dict[str, Any], key: str, base: str | None) -> Text:

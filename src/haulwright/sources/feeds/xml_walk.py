@@ -1,14 +1,16 @@
 """One walk over an XML document before the parser of feeds sees it: counted, and cut where it would mislead that one.
 
-An image within an entry has a title, a link and a description of its own, which feedparser takes for those of its
-entry. In the name of an author it looks for mail addresses, which takes quadratic time.
+An image within an entry, or anything else that it does not know, has titles, links and descriptions of its own, which
+feedparser takes for those of the entry; so it does with the caption of a picture. Markup that somebody forgot to escape
+it leaves out. In the name of an author it looks for mail addresses, which takes quadratic time.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from html import escape
-from typing import Final
+from typing import Final, Literal
 from xml.parsers import expat
 
 from haulwright.errors import Permanent
@@ -19,9 +21,24 @@ LONGEST_PERSON_CHARS: Final = 500
 
 PERSONS: Final = frozenset({"author", "creator", "publisher", "managingeditor", "webmaster", "owner"})
 ENTRIES: Final = frozenset({"item", "entry"})
-IMAGE: Final = "image"
+OF_AN_ENTRY: Final = frozenset(
+    {"title", "link", "guid", "id", "description", "summary", "content", "pubdate", "published", "updated"}
+)
+"""What feedparser takes for the entry's own at any depth."""
+TEXTS: Final = frozenset({"description", "summary", "content", "encoded", "body", "fullitem"})
+ESCAPED: Final = frozenset({"description", "encoded"})
+"""Those of RSS, whose markup is to be escaped."""
+STRUCTURES: Final = PERSONS | ENTRIES | {"title", "subtitle", "tagline", "contributor", "source", "div"}
+"""Parts of an entry that have elements inside and are read as what they are."""
+CAPTIONS: Final = frozenset({"description", "text"})
+MEDIA: Final = "mrss"
+_PLAIN_NAMESPACES: Final = frozenset(
+    {"", "http://www.w3.org/2005/atom", "http://purl.org/rss/1.0/", "http://my.netscape.com/rdf/simple/0.9/",
+     "http://backend.userland.com/rss2", "http://purl.org/atom/ns#"}
+)  # fmt: skip
 
 _CUT: Final = f"an author has more than {LONGEST_PERSON_CHARS} characters and was cut"
+_CDATA: Final = re.compile(rb"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 _START_TAG: Final = re.compile(rb"""<(?:[^"'>]|"[^"]*"|'[^']*')*>""")
 _ENTRY: Final = re.compile(r"<(?:[A-Za-z_][\w.-]*:)?(?:item|entry)[\s>/]", re.IGNORECASE)
 # Only without attributes is an empty element one to the parser for what is not well-formed.
@@ -52,6 +69,19 @@ def walk(document: str, limits: FeedLimits) -> tuple[str, tuple[str, ...]]:
     return _without(data, walker.cuts), (_CUT,) if walker.has_long_person else ()
 
 
+@dataclass(slots=True)
+class _Part:
+    """A part of an entry, or a person anywhere, that the walk is in."""
+
+    depth: int
+    first: int
+    """Its first byte."""
+    kind: Literal["person", "text", "caption", "other"]
+    has_elements: bool = False
+    misleads: bool = False
+    """Something in it would be taken for what the entry says of itself."""
+
+
 class _Walker:
     """Counts the elements of a document, stops it at a limit, and notes what is to be cut."""
 
@@ -63,8 +93,11 @@ class _Walker:
         self._limits = limits
         self._depth = self._elements = self._entries = 0
         self._entry_depth: int | None = None
-        self._begun: tuple[int, int, bool] | None = None
-        """Depth and first byte of the image or person that the walk is in, and whether it is a person."""
+        self._part: _Part | None = None
+        self._caption: _Part | None = None
+        self._captions: list[Cut] = []
+        self._has_text = False
+        """The entry has a text of its own, so that no caption is its text."""
         self._words: list[str] = []
         parser.StartElementHandler, parser.EndElementHandler = self.start, self.end
 
@@ -72,29 +105,35 @@ class _Walker:
         """An element begins."""
         self._depth += 1
         self._elements += 1
-        local = name.rpartition(" ")[2].lower()
+        namespace, _, local = name.lower().rpartition(" ")
         if local in ENTRIES:
             self._entries += 1
-            self._entry_depth = self._depth if self._entry_depth is None else self._entry_depth
+            if self._entry_depth is None:
+                self._entry_depth, self._has_text = self._depth, False
+                self._captions.clear()
         if self._depth > self._limits.depth:
             raise Permanent(f"The feed nests elements deeper than {self._limits.depth}.")
         self.check(elements=self._elements, entries=self._entries)
-        if self._begun is not None:
-            return
-        if local in PERSONS:
-            self._begun = (self._depth, self._parser.CurrentByteIndex, True)
-            self._words.clear()
-            self._parser.CharacterDataHandler = self._words.append
-        elif local == IMAGE and self._entry_depth is not None:
-            self._begun = (self._depth, self._parser.CurrentByteIndex, False)
+        if local in CAPTIONS and MEDIA in namespace and self._caption is None:
+            self._caption = _Part(self._depth, self._parser.CurrentByteIndex, "caption")
+        if self._part is None:
+            self._begin(namespace, local)
+        else:
+            self._part.has_elements = True
+            self._part.misleads |= local in PERSONS or (local in OF_AN_ENTRY and namespace in _PLAIN_NAMESPACES)
 
     def end(self, _name: str) -> None:
         """An element ends."""
-        if self._begun is not None and self._begun[0] == self._depth:
-            self._leave(self._begun[1], self._parser.CurrentByteIndex, is_person=self._begun[2])
-            self._begun = None
+        if self._caption is not None and self._caption.depth == self._depth:
+            self._captions += self._inside(self._caption, b"")
+            self._caption = None
+        if self._part is not None and self._part.depth == self._depth:
+            self._leave(self._part)
+            self._part = None
         if self._entry_depth == self._depth:
             self._entry_depth = None
+            self.cuts += self._captions if self._has_text else []
+            self._captions.clear()
         self._depth -= 1
 
     def check(self, *, elements: int, entries: int) -> None:
@@ -104,25 +143,48 @@ class _Walker:
         if entries > self._limits.entries:
             raise Permanent(f"The feed has more than {self._limits.entries} entries.")
 
-    def _leave(self, first: int, last: int, *, is_person: bool) -> None:
-        """Note what is to be cut of an image or a person between its two tags."""
+    def _begin(self, namespace: str, local: str) -> None:
+        """Look closer at a person, and at what an entry consists of."""
+        is_of_entry = self._entry_depth is not None and self._depth == self._entry_depth + 1
+        if local in PERSONS:
+            self._part = _Part(self._depth, self._parser.CurrentByteIndex, "person")
+            self._words.clear()
+            self._parser.CharacterDataHandler = self._words.append
+        elif is_of_entry and local in TEXTS and MEDIA not in namespace:
+            self._has_text = True
+            if local in ESCAPED:
+                self._part = _Part(self._depth, self._parser.CurrentByteIndex, "text")
+        elif is_of_entry and local not in STRUCTURES:
+            self._part = _Part(self._depth, self._parser.CurrentByteIndex, "other")
+
+    def _leave(self, part: _Part) -> None:
+        """Note what is to be cut of a part between its two tags."""
         self._parser.CharacterDataHandler = None
-        start_tag = _START_TAG.match(self._data, first)
-        if start_tag is None or last <= first:
-            return  # an empty element
-        if not is_person:
-            self.cuts.append((start_tag.end(), last, b""))
-        elif len(name := " ".join("".join(self._words).split())) > LONGEST_PERSON_CHARS:
-            self.cuts.append((start_tag.end(), last, _shortened(name).encode()))
+        if part.kind == "person" and len(name := " ".join("".join(self._words).split())) > LONGEST_PERSON_CHARS:
+            self.cuts += self._inside(part, _shortened(name).encode())
             self.has_long_person = True
+        elif part.kind == "other" and part.misleads:
+            self.cuts += self._inside(part, b"")
+        elif part.kind == "text" and part.has_elements:
+            self.cuts += self._inside(part, None)
+
+    def _inside(self, part: _Part, instead: bytes | None) -> list[Cut]:
+        """The cut of all that a part has inside; None puts its own markup there as text."""
+        start_tag, last = _START_TAG.match(self._data, part.first), self._parser.CurrentByteIndex
+        if start_tag is None or last <= part.first:
+            return []  # an empty element
+        markup = _CDATA.sub(rb"\1", self._data[start_tag.end() : last]) if instead is None else b""
+        text = markup.replace(b"&", b"&amp;").replace(b"<", b"&lt;").replace(b">", b"&gt;")
+        return [(start_tag.end(), last, text if instead is None else instead)]
 
 
 def _without(data: bytes, cuts: list[Cut]) -> str:
     """Return the document with what was cut replaced."""
     pieces, end = [], 0
-    for first, last, instead in cuts:
-        pieces += [data[end:first], instead]
-        end = last
+    for first, last, instead in sorted(cuts):
+        if first >= end:  # else it stands in what is cut already
+            pieces += [data[end:first], instead]
+            end = last
     return b"".join([*pieces, data[end:]]).decode("utf-8")
 
 

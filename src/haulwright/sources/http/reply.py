@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Self
 
 from haulwright.sources.http.classify import SUCCESSES, Undecodable, from_status
-from haulwright.sources.tools.decoding import codec_of
+from haulwright.sources.tools.decoding import meant_by
 
 CacheUse = Literal["", "hit", "revalidated", "stale"]
 _CHARSET: Final = re.compile(r"charset\s*=\s*\"?([\w.:-]{1,40})", re.IGNORECASE)
@@ -69,7 +69,7 @@ class Reply:
     def text(self) -> str:
         """The body as text, in the charset that the headers name, else UTF-8; what cannot be read is replaced."""
         named = _CHARSET.search(self.headers.get("content-type", ""))
-        return self.body.decode((codec_of(named[1]) if named else None) or "utf-8", "replace")
+        return self.body.decode((meant_by(named[1]) if named else None) or "utf-8", "replace")
 
     def header(self, name: str, default: str = "") -> str:
         """The value of a header, in whatever case its name is asked for."""

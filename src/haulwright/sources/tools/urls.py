@@ -33,6 +33,7 @@ TRACKER_FAMILIES: Final = ("utm_", "pk_", "mtm_", "hsa_")
 
 _DEFAULT_PORTS: Final = {"http": ":80", "https": ":443"}
 _WHITE: Final = re.compile(r"[\x00-\x20\x7f]+")
+_CONTROLS: Final = "".join(map(chr, range(0x21)))  # what joining leaves out at the ends
 _AUTHORITY: Final = re.compile(r"https?://[^/?#]", re.IGNORECASE)
 _HOST: Final = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]")
 _CREDENTIALS: Final = re.compile(r"//[^/?#]*@")
@@ -66,7 +67,7 @@ def absolute_url(link: str, base: str | None) -> str | None:
     """Return where a link of a page leads, None unless that is an http address. Without a word it leads nowhere."""
     if _PLAIN.fullmatch(link):
         return link
-    words = _WHITE.sub("", link) if "\n" in link or "\t" in link else link.strip()
+    words = _WHITE.sub("", link) if "\n" in link or "\t" in link else link.strip().strip(_CONTROLS)
     if not words:
         return None  # joined, it would be the address of the page itself
     try:
