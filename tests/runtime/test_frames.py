@@ -34,6 +34,11 @@ def plain() -> int:
     return look_up({})
 
 
+@app.task(retry=Retry(5, base="1 min", jitter=0))
+def patient() -> int:
+    return look_up({})
+
+
 @app.task(retry=RETRY)
 async def asynchronous() -> int:
     await asyncio.sleep(0)
@@ -117,17 +122,18 @@ def test_every_attempt_has_its_own_lines_in_its_events(bench):
     assert [[frame["function"] for frame in frames] for frames in failed] == [["plain", "look_up"]] * 2
 
 
-def test_a_later_failure_without_lines_does_not_keep_those_of_an_earlier_one(bench):
+@pytest.mark.parametrize(("task", "state"), [(plain, "dead"), (patient, "queued")], ids=["dead", "again"])
+def test_a_later_failure_without_lines_does_not_keep_those_of_an_earlier_one(bench, task, state):
     bench.use(app)
-    handle = plain.enqueue()
+    handle = task.enqueue()
     bench.drain()
     bench.advance("1 min")
-    with bench.crash(plain, after="claim"):
+    with bench.crash(task, after="claim"):
         bench.drain()
     bench.advance("10 min")
     bench.store.recovery.reap()
 
-    assert (handle.job().error_class, shown(handle)) == ("LeaseLost", [])
+    assert (handle.state(), handle.job().error_class, shown(handle)) == (state, "LeaseLost", [])
 
 
 @pytest.mark.crash
