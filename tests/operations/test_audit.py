@@ -134,6 +134,7 @@ def test_a_job_that_is_rolled_back_and_one_that_exists_leave_no_event(bench):
     for task in (unique_while_active, unique_for_ever):
         first, second = task.enqueue("A1"), task.enqueue("A1")
         assert (second.created, names(bench.store, first.id)) == (False, ["job.queued"])
+    assert len(bench.store.events.latest(name="job.queued")) == 2, "nor under an id that no job has"
 
 
 @pytest.mark.proves("AU-02")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
 import logging
 
@@ -10,6 +11,7 @@ import pytest
 
 from haulwright import Context, Haulwright, Permanent, Principal, Retry
 from haulwright.operations.views.jobs import job_view
+from haulwright.runtime import frames
 from haulwright.runtime.frames import ERRORS_LIMIT, FRAMES_LIMIT, FRAMES_LIMIT_BYTES, frames_of
 from haulwright.runtime.log_lines import JsonFormatter, TextFormatter
 from haulwright.stores import migrations
@@ -29,6 +31,11 @@ def look_up(prices: dict[str, int]) -> int:
 
 @app.task(retry=RETRY)
 def plain() -> int:
+    return look_up({})
+
+
+@app.task(retry=Retry(5, base="1 min", jitter=0))
+def patient() -> int:
     return look_up({})
 
 
@@ -115,17 +122,18 @@ def test_every_attempt_has_its_own_lines_in_its_events(bench):
     assert [[frame["function"] for frame in frames] for frames in failed] == [["plain", "look_up"]] * 2
 
 
-def test_a_later_failure_without_lines_does_not_keep_those_of_an_earlier_one(bench):
+@pytest.mark.parametrize(("task", "state"), [(plain, "dead"), (patient, "queued")], ids=["dead", "again"])
+def test_a_later_failure_without_lines_does_not_keep_those_of_an_earlier_one(bench, task, state):
     bench.use(app)
-    handle = plain.enqueue()
+    handle = task.enqueue()
     bench.drain()
     bench.advance("1 min")
-    with bench.crash(plain, after="claim"):
+    with bench.crash(task, after="claim"):
         bench.drain()
     bench.advance("10 min")
     bench.store.recovery.reap()
 
-    assert (handle.job().error_class, shown(handle)) == ("LeaseLost", [])
+    assert (handle.state(), handle.job().error_class, shown(handle)) == (state, "LeaseLost", [])
 
 
 @pytest.mark.crash
@@ -186,3 +194,32 @@ def test_an_error_that_is_its_own_cause_ends():
     error.__cause__.__cause__ = error
 
     assert frames_of(error) == ()
+
+
+def test_the_code_of_an_app_that_is_installed_as_a_package_is_the_users_and_a_librarys_is_not(tmp_path, monkeypatch):
+    """Of a library the line is named where the error was raised."""
+    for name, text in {
+        "installed_shop/__init__.py": "",
+        "installed_shop/tasks.py": "from installed_shop.prices import look\n\ndef task():\n    return look()\n",
+        "installed_shop/prices.py": "import a_library\n\ndef look():\n    return a_library.outer()\n",
+        "a_library/__init__.py": "def outer():\n    return inner()\n\ndef inner():\n    return {}['nope']\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(frames, "_LIBRARIES", (tmp_path,))
+    frames._place.cache_clear()
+    task = importlib.import_module("installed_shop.tasks").task
+
+    try:
+        task()
+    except KeyError as error:
+        traceback = error.__traceback__.tb_next  # a run begins in code of ours, which this test is not
+        shown = [str(frame) for frame in frames_of(error.with_traceback(traceback))]
+    frames._place.cache_clear()
+
+    assert shown == [
+        "installed_shop/tasks.py:4 in task",
+        "installed_shop/prices.py:4 in look",
+        "a_library/__init__.py:5 in inner",
+    ]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
-from typing import Final
+from typing import Final, NamedTuple
 
 import haulwright
 from haulwright.engine.outcome import StackFrame
@@ -39,12 +39,21 @@ _STANDARD: Final = tuple(
 )
 
 
+class _SourceFile(NamedTuple):
+    """A file of somebody's code."""
+
+    shown: str
+    package: str | None = None
+    """The installed package that it belongs to; None for code that is not installed."""
+
+
 def frames_of(error: BaseException) -> tuple[StackFrame, ...]:
     """Where an error came from, then where its causes did; the innermost frame of each is its last."""
     frames: list[StackFrame] = []
     room = FRAMES_LIMIT_BYTES
+    home = _home(error.__traceback__)
     for each, cause in _errors(error):
-        for frame in _own_frames(each.__traceback__, cause):
+        for frame in _own_frames(each.__traceback__, cause, home):
             room -= len(frame.file) + len(frame.function) + len(cause or "") + 40
             if room < 0:
                 return tuple(frames)
@@ -79,19 +88,31 @@ def _words(error: BaseException) -> str:
     return clip(redact(f"{name}: {text}" if text else name), CAUSE_LIMIT_BYTES)
 
 
-def _own_frames(traceback: TracebackType | None, cause: str | None) -> list[StackFrame]:
+def _home(traceback: TracebackType | None) -> str | None:
+    """The installed package of the task, where that is one: the first code that is not ours belongs to the user."""
+    for _ in range(LOOKED_AT):
+        if traceback is None:
+            return None
+        file = _place(traceback.tb_frame.f_code.co_filename)
+        if file is not None:
+            return file.package
+        traceback = traceback.tb_next
+    return None
+
+
+def _own_frames(traceback: TracebackType | None, cause: str | None, home: str | None) -> list[StackFrame]:
     """The frames in the user's code, and the library's where the error was raised in one."""
     mine: list[StackFrame] = []
     last: tuple[TracebackType, str] | None = None
     for _ in range(LOOKED_AT):
         if traceback is None:
             break
-        place, is_library = _place(traceback.tb_frame.f_code.co_filename)
+        file = _place(traceback.tb_frame.f_code.co_filename)
         last = None
-        if place is not None and is_library:
-            last = traceback, place
-        elif place is not None:
-            mine.append(_frame(traceback, place, cause))
+        if file is not None and file.package not in {None, home}:
+            last = traceback, file.shown
+        elif file is not None:
+            mine.append(_frame(traceback, file.shown, cause))
         traceback = traceback.tb_next
     raised_in = [] if last is None else [_frame(*last, cause)]
     return [*mine[-(FRAMES_LIMIT - len(raised_in)) :], *raised_in]
@@ -103,19 +124,19 @@ def _frame(traceback: TracebackType, place: str, cause: str | None) -> StackFram
 
 
 @lru_cache(maxsize=4096)
-def _place(filename: str) -> tuple[str | None, bool]:
-    """How a file is shown, and whether it is a library's; None for the engine and the standard library."""
+def _place(filename: str) -> _SourceFile | None:
+    """A file of somebody's code; None for the engine and the standard library."""
     if filename.startswith("<"):
-        return (None if filename.startswith("<frozen") else clip(redact(filename), PATH_LIMIT_BYTES)), False
+        return None if filename.startswith("<frozen") else _SourceFile(clip(redact(filename), PATH_LIMIT_BYTES))
     path = Path(filename)
     if not path.is_absolute():
         path = Path.cwd() / path
-    is_library = any(path.is_relative_to(folder) for folder in _LIBRARIES)
     if path.is_relative_to(_OURS) and not path.is_relative_to(_APPLICATIONS):
-        return None, False
-    if not is_library and any(path.is_relative_to(folder) for folder in _STANDARD):
-        return None, False
-    return clip(redact(_relative(path)), PATH_LIMIT_BYTES), is_library
+        return None
+    package = next((path.relative_to(folder).parts[0] for folder in _LIBRARIES if path.is_relative_to(folder)), None)
+    if package is None and any(path.is_relative_to(folder) for folder in _STANDARD):
+        return None
+    return _SourceFile(clip(redact(_relative(path)), PATH_LIMIT_BYTES), package)
 
 
 def _relative(path: Path) -> str:
