@@ -6,6 +6,7 @@ A vendor adds fields, leaves out others, and answers late; nothing of that may s
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
@@ -86,8 +87,10 @@ def moment(value: object) -> datetime | None:
 
 
 def number(value: object) -> int | float | None:
-    """A number; None for anything else, also for true and false."""
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    """A number; None for anything else, also for true and false, and for what no number is: JSON readers know 1e999."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return value if isinstance(value, int) or math.isfinite(value) else None
 
 
 def whole(value: object) -> int | None:

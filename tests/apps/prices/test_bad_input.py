@@ -7,7 +7,8 @@ import json
 import pytest
 
 from haulwright.engine.transitions import State
-from tests.apps.prices.scenes import TENANT, html_rules, listed
+from haulwright.errors import InvalidValue
+from tests.apps.prices.scenes import TENANT, WHO, html_rules, listed
 
 ROBOT_PAGE = (
     "<html><head><title>Shop</title></head><body><h1>Are you a human?</h1><p>Please prove it.</p></body></html>"
@@ -46,6 +47,21 @@ def test_bad_items_are_kept_aside_with_their_reasons_and_the_good_ones_count(wor
     assert [one["place"] for one in kept] == list(range(1, 11))
     assert all(one["reason"] and len(one["excerpt"]) <= 300 for one in kept)
     assert json.loads(job.result)["quarantined"] == 10
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{"title": "x" * 501}, {"title": "a\x00b"}, {"not a name": "x"}, {f"n{number}": "x" for number in range(40)}],
+    ids=["long", "not printable", "no name", "many"],
+)
+def test_a_query_that_could_stand_in_no_address_is_refused_before_anything_is_written(world, query):
+    world.source()
+    intake = world.intake()
+
+    with pytest.raises(InvalidValue, match="query"):
+        world.prices.collect(WHO, intake.intake_id, query_params=query)
+
+    assert world.rows("select count(*) from scrape_jobs") == [(0,)]
 
 
 def test_the_next_collection_has_a_quarantine_of_its_own(world, odd):

@@ -64,6 +64,18 @@ def test_a_sale_without_a_readable_date_is_one_point_for_good(world, sold_at):
     assert len(points) == 1 + 4
 
 
+def test_every_step_of_a_collection_is_in_the_stream_in_its_order(world):
+    world.source()
+    intake = world.intake()
+
+    (job,) = world.collect(intake)
+
+    stream = [event for event in world.app.store.events.latest() if event.job_id == job.id]
+    assert [event.name for event in stream] == ["job.queued", "job.started", "job.completed"]
+    assert {event.data["intake_id"] for event in stream} == {intake.intake_id}
+    assert stream[-1].data["points"] == len(world.points(intake))
+
+
 def test_a_listing_goes_on_over_its_pages_up_to_the_limit(world):
     world.source(max_pages=2)
     intake = world.intake("1", attributes={"kind": "everything"})

@@ -268,3 +268,42 @@ def test_no_secret_is_written_down(world):
     written = [str(world.rows(f"select * from haulwright_{name}")) for name in tables]  # noqa: S608 - from above
     written.append(str(world.rows("select * from syncs_connections")))
     assert "own-acme-secret" not in "".join(written)
+
+
+ODD_STARTS = {
+    "a number as text": {"kind": "status", "code": 200, "body": '{"jobId": "1001", "status": "PENDING"}'},
+    "a page of a gateway": {"kind": "status", "code": 200, "body": "<html>One moment</html>"},
+    "a body that is cut": {"kind": "status", "code": 200, "body": '{"jobId": 1001, "sta'},
+    "an empty body": {"kind": "status", "code": 204},
+    "no number": {"kind": "status", "code": 200, "body": '{"jobId": Infinity, "status": "pending"}'},
+    "nested without end": {"kind": "status", "code": 200, "body": "[" * 100_000},
+    "502 after it was accepted": {"kind": "status", "code": 502, "body": "<html>Bad gateway</html>"},
+    "504 after it was accepted": {"kind": "status", "code": 504},
+}
+
+
+@pytest.mark.proves("IN-15")
+@pytest.mark.parametrize("fault", ODD_STARTS.values(), ids=ODD_STARTS)
+def test_a_sync_that_was_accepted_runs_once_whatever_the_answer_looks_like(world, fault):
+    world.connect()
+    world.sandbox.faults.add(path="/airbyte/v1/jobs", method="POST", carried_out=True, **fault)
+
+    job = world.finish(world.dispatch(), "6 min")
+
+    assert (job.state, len(world.remote())) == (State.SUCCEEDED, 1)
+
+
+def test_a_workspace_with_a_job_that_cannot_be_read_is_polled_all_the_same(world):
+    world.connect()
+    world.sandbox.airbyte.script(duration_seconds=60, rows=7)
+    job_id = world.dispatch()
+    world.bench.drain()
+    ours = {"jobId": world.remote()[0].id, "status": "succeeded", "rowsSynced": 7, "duration": "PT1M"}
+    page = {"data": [{"jobId": "who knows"}, ours]}
+    world.sandbox.faults.add(
+        "status", path="/airbyte/v1/jobs", method="GET", containing=world.workspace, code=200, body=json.dumps(page)
+    )
+    world.bench.advance("61 s")
+    world.bench.drain()
+
+    assert world.job(job_id).state is State.SUCCEEDED

@@ -48,6 +48,57 @@ def test_an_end_that_is_no_success_is_an_end(airbyte, sandbox, connection, statu
     assert (seen.status, seen.is_terminal, seen.is_success) == (status, True, False)
 
 
+ODD_JOBS = {
+    "a number as text": ({"jobId": " 1001 "}, {"id": 1001}),
+    "a number with a fraction of nothing": ({"jobId": 1001.0}, {"id": 1001}),
+    "a status in capitals": ({"status": "SUCCEEDED"}, {"status": "succeeded", "is_success": True}),
+    "a status without end": ({"status": "x" * 100_000}, {"status": "x" * 60, "is_terminal": False}),
+    "more rows than there are numbers": ({"rowsSynced": 2**63}, {"records": None}),
+    "less than no rows": ({"rowsSynced": -1}, {"records": None}),
+    "endlessly many bytes": ({"bytesSynced": float("inf")}, {"bytes": None}),
+    "bytes that are no number": ({"bytesSynced": float("nan")}, {"bytes": None}),
+    "a duration without end": ({"duration": f"PT{'9' * 400}S"}, {"duration_seconds": None}),
+}
+
+
+@pytest.mark.parametrize(("said", "read"), ODD_JOBS.values(), ids=ODD_JOBS)
+def test_a_job_is_read_whatever_is_odd_about_it(said, read):
+    job = SyncJob.parse({"jobId": 1001, "status": "running", **said})
+
+    assert {name: getattr(job, name) for name in read} == read
+
+
+@pytest.mark.parametrize(
+    "number", ["x", "", "1001.5", 1001.5, 0, -1, 2**63, float("inf"), float("nan"), True, [1], None]
+)
+def test_what_is_no_number_of_a_job_is_no_job(number):
+    with pytest.raises(ValueError, match="a number and a status"):
+        SyncJob.parse({"jobId": number, "status": "running"})
+
+
+def test_one_job_that_cannot_be_read_hides_no_other_from_a_poll(airbyte, sandbox):
+    page = {"data": [{"jobId": "who knows"}, None, {"jobId": 1001, "status": "running"}]}
+    sandbox.faults.add("status", path=JOBS, method="GET", code=200, body=json.dumps(page))
+
+    assert [job.id for job in airbyte.jobs(list(sandbox.airbyte.workspaces))] == [1001]
+
+
+def test_a_job_that_cannot_be_read_is_not_passed_over_where_one_is_adopted(airbyte, sandbox, connection):
+    page = {"data": [{"jobId": "who knows"}, {"jobId": 1001, "status": "succeeded"}]}
+    sandbox.faults.add("status", path=JOBS, method="GET", code=200, body=json.dumps(page))
+
+    with pytest.raises(AirbyteUnavailable):
+        airbyte.find(connection)
+
+
+def test_a_server_that_gives_the_same_page_again_and_again_is_not_asked_for_ever(airbyte, sandbox):
+    page = {"data": [{"jobId": 1001, "status": "running"}], "next": "http://somewhere.example/jobs"}
+    sandbox.faults.add("status", path=JOBS, method="GET", code=200, body=json.dumps(page), times=None)
+
+    assert [job.id for job in airbyte.jobs(list(sandbox.airbyte.workspaces))] == [1001]
+    assert sandbox.books.count(path=JOBS, method="GET") == 2
+
+
 def test_jobs_of_several_workspaces_are_polled_in_pages(airbyte, sandbox, monkeypatch):
     monkeypatch.setattr(airbyte_client, "PAGE_JOBS", 2)
     active = [each for each in sandbox.airbyte.connections.values() if each.status == "active"]

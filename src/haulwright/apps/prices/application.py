@@ -11,6 +11,7 @@ from haulwright.apps.prices.collect import Collect
 from haulwright.apps.prices.intakes import Intake, Intakes, NewIntake
 from haulwright.apps.prices.jobs import ScrapeJobs
 from haulwright.apps.prices.points import Point, Points
+from haulwright.apps.prices.query import checked_query
 from haulwright.apps.prices.settings import PriceSettings
 from haulwright.apps.prices.sources import PriceSource, PriceSources
 from haulwright.apps.prices.valuation import Valuation
@@ -82,6 +83,7 @@ class Prices(Application):
     ) -> list[Enqueued]:
         """Enqueue one job for each source, of those named or of all that are enabled; one that is active stands."""
         tenant = principal.acting_tenant
+        query_params = checked_query(query_params or {})
         intake, price_sources = self.intakes.get(tenant, intake_id), self._sources_named(tenant, sources)
         return self._enqueue([self._call(intake, source, query_params) for source in price_sources])
 

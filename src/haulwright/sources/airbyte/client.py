@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any, Final, Self, TypeVar
 from urllib.parse import quote
 
@@ -115,12 +116,15 @@ class Airbyte(VendorClient):
         params: dict[str, str | Sequence[str]] = {"workspaceIds": list(workspace_ids)}
         if since is not None:
             params["updatedAtStart"] = since.isoformat()
+        seen: set[int] = set()
         for number in range(MOST_PAGES):
-            jobs, more = await self._page(params, "createdAt|ASC", PAGE_JOBS, number * PAGE_JOBS)
-            for job in jobs:
+            jobs, more = await self._page(params, number * PAGE_JOBS)
+            new = [job for job in jobs if job.id not in seen]
+            seen.update(job.id for job in new)
+            for job in new:
                 if connection_ids is None or job.connection_id in connection_ids:
                     yield job
-            if not more:
+            if not more or not new:  # a server that gives the same page again has no other
                 return
 
     async def ajob(self, job_id: int) -> SyncJob:
@@ -150,12 +154,15 @@ class Airbyte(VendorClient):
 
     async def _newest(self, connection_id: str, job_type: str) -> list[SyncJob]:
         params = {"connectionId": connection_id, "jobType": job_type}
-        jobs, _ = await self._page(params, "createdAt|DESC", NEWEST_JOBS, 0)
+        paging = {"orderBy": "createdAt|DESC", "limit": str(NEWEST_JOBS), "offset": "0"}
+        reply = await self._ask("GET", "jobs", params={**params, **paging})
+        # Every one of them must be read: the one that cannot be may be the one that runs.
+        jobs, _ = _read(reply, "the list of jobs", partial(_jobs, read=SyncJob.parse))
         return sorted(jobs, key=lambda job: job.id, reverse=True)
 
-    async def _page(self, params: Params, order: str, limit: int, offset: int) -> tuple[list[SyncJob], bool]:
-        """A page of jobs, and whether there are more."""
-        paging = {"orderBy": order, "limit": str(limit), "offset": str(offset)}
+    async def _page(self, params: Params, offset: int) -> tuple[list[SyncJob], bool]:
+        """A page of jobs, the oldest first, and whether there are more."""
+        paging = {"orderBy": "createdAt|ASC", "limit": str(PAGE_JOBS), "offset": str(offset)}
         return _read(await self._ask("GET", "jobs", params={**params, **paging}), "the list of jobs", _jobs)
 
     def _job_of(self, reply: Reply, what: str) -> SyncJob:
@@ -201,11 +208,22 @@ def _may_have_begun(error: Exception) -> bool:
     return isinstance(error, OutcomeUnknown) or getattr(error, "error_class", "") == "server"
 
 
-def _jobs(page: Any) -> tuple[list[SyncJob], bool]:
+def _jobs(page: Any, read: Callable[[Any], SyncJob | None] | None = None) -> tuple[list[SyncJob], bool]:
     listed = page.get("data") if isinstance(page, dict) else None
     if not isinstance(listed, list):
         raise ValueError("a page has a list of jobs")  # noqa: TRY004  a matter of what came, not of who called
-    return [SyncJob.parse(document) for document in listed], bool(page.get("next")) and bool(listed)
+    jobs = [job for job in map(read or _readable, listed) if job is not None]
+    if listed and not jobs:
+        raise ValueError("a page has jobs that can be read")
+    return jobs, bool(page.get("next")) and bool(listed)
+
+
+def _readable(document: Any) -> SyncJob | None:
+    """A job of a list; None where it cannot be read, which is no reason to lose sight of the others."""
+    try:
+        return SyncJob.parse(document)
+    except ValueError:
+        return None
 
 
 def _read(reply: Reply, what: str, parse: Callable[[Any], T]) -> T:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Self
 
-from haulwright.sources.vendor import RemoteRun, moment, whole
+from haulwright.sources.vendor import RemoteRun, moment, number, whole
 
 SUCCEEDED: Final = "succeeded"
 TERMINAL: Final = frozenset({SUCCEEDED, "failed", "cancelled"})
 """Every other status means that the job goes on: `incomplete` is a failed attempt that Airbyte itself repeats."""
+
+LONGEST_STATUS_CHARS: Final = 60
+LONGEST_NUMBER_CHARS: Final = 30
+LARGEST: Final = 2**63 - 1
+"""What every database can keep as a number."""
 
 _DURATION: Final = re.compile(
     r"(?P<sign>-)?P(?:(?P<days>\d+)D)?(?:T(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?(?:(?P<seconds>\d+(?:\.\d+)?)S)?)?"
@@ -44,18 +50,18 @@ class SyncJob(RemoteRun):
     @classmethod
     def parse(cls, document: Any) -> Self:
         """Read a job; ValueError where it has no number or no status."""
-        number = whole(document.get("jobId")) if isinstance(document, Mapping) else None
+        number = _job_number(document.get("jobId")) if isinstance(document, Mapping) else None
         if number is None or not isinstance(document.get("status"), str):
             raise ValueError("a job has a number and a status")
         return cls(
             id=number,
             connection_id=str(document.get("connectionId") or ""),
-            status=document["status"],
+            status=document["status"].strip().lower()[:LONGEST_STATUS_CHARS],
             job_type=str(document.get("jobType") or "sync"),
             started_at=moment(document.get("startTime")),
             updated_at=moment(document.get("lastUpdatedAt")),
-            records=whole(document.get("rowsSynced")),
-            bytes=whole(document.get("bytesSynced")),
+            records=_count(document.get("rowsSynced")),
+            bytes=_count(document.get("bytesSynced")),
             duration_seconds=iso_duration(document.get("duration")),
         )
 
@@ -101,4 +107,20 @@ def iso_duration(value: object) -> float | None:
     if parts is None or not any(parts[unit] for unit in _UNITS):
         return None
     length = sum(float(parts[unit] or 0) * size for unit, size in _UNITS.items())
+    if not math.isfinite(length):
+        return None
     return -length if parts["sign"] else length
+
+
+def _job_number(value: object) -> int | None:
+    """The number of a job, also where it is written as text; None for what is no number of anything."""
+    if isinstance(value, str) and value.strip().isascii() and value.strip().isdecimal():
+        value = int(value) if len(value) <= LONGEST_NUMBER_CHARS else None
+    figure = number(value)
+    return int(figure) if figure is not None and figure == int(figure) and 0 < figure <= LARGEST else None
+
+
+def _count(value: object) -> int | None:
+    """How many; None for anything that is no count that could be kept."""
+    figure = whole(value)
+    return figure if figure is not None and 0 <= figure <= LARGEST else None

@@ -43,10 +43,17 @@ _SIGN: Final = re.compile(
         for sign in SIGNS
     )
 )
-_NUMBER: Final = re.compile(r"[0-9]+(?:[.,' ][0-9]+)*")
+_NUMBER: Final = re.compile(r"(?:(?<![^\W_])[.,](?=[0-9]))?[0-9]+(?:[.,' ][0-9]+)*")
+"""A mark before the first digit is the decimal one, unless it ends an abbreviation: .50, but Rs.500."""
 _NO_MINOR: Final = re.compile(r"(?<=[0-9])[.,](?:-{1,2}|=)(?![0-9])")
-_SCALED: Final = re.compile(r"\s?(?:[kKmM]|mn|mio|bn|mrd|million|thousand|%)(?![^\W\d_])", re.IGNORECASE)
-_MINUS: Final = re.compile(r"(?:^|[\s(])-\s?(?:[^\W\d_]{1,3}|[^\w\s])?\s?$")
+_SCALED: Final = re.compile(
+    r"\s?(?:[km]|mn|mio|bn|mrd|million|thousand|%|[pc](?!\$)|¢|cts?|cents?|pence|pfg?|[øö]re)(?![^\W\d_])",
+    re.IGNORECASE,
+)
+"""Thousands and millions, hundredths (50p, 50 ct), and parts of something else: none of them is the amount."""
+_MINUS: Final = re.compile(r"(?:^|[^\w,.])-\s?(?:[^\W\d_]{1,3}|[^\w\s])?\s?$")
+_SIGNED: Final = re.compile(r"^\(.*\)$|\bminus\b|[0-9]-(?![0-9\w])", re.IGNORECASE)
+"""What accounts write for less than nothing, in brackets or with the minus behind, and others for something else."""
 _GROUPED: Final = re.compile(r"[0-9]+|[0-9]{1,3}(?:([.,' ])[0-9]{3})(?:\1[0-9]{3})*|[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3}")
 _UNIFIED: Final = str.maketrans("\u2018\u2019\u0060\u2212\u2013\u2014\u066b\u066c", "'''---,.")
 """One apostrophe, one minus, and the Arabic marks: what looks alike means the same."""
@@ -81,7 +88,7 @@ def parse_money(text: str, *, currency: str | None = None, decimal_mark: str | N
     if len(numbers) != 1:
         raise _refusal(text, "has several numbers" if numbers else "has no number")
     number = numbers[0]
-    if _SCALED.match(plain, number.end()):
+    if _SCALED.match(plain, number.end()) or _SIGNED.search(plain) or "¢" in plain:
         raise _refusal(text, "is no plain amount")
     amount = _amount(number[0], DECIMALS[unit], decimal_mark, text)
     return Money(-amount if _MINUS.search(plain[: number.start()]) else amount, unit)
@@ -92,7 +99,7 @@ def _currency(written: str, stated: str | None, text: str) -> str:
     if stated is not None and stated not in DECIMALS:
         raise InvalidValue("currency", stated, "is no currency that is known", hint="Write its ISO code, such as EUR.")
     codes = {code for code in _CODE.findall(written) if code in DECIMALS}
-    options = [{code} for code in codes] or [set(SIGNS[sign]) for sign in _SIGN.findall(written)]
+    options = [*({code} for code in codes), *(set(SIGNS[sign]) for sign in _SIGN.findall(written))]
     possible = set.intersection(*options) if options else {stated} - {None}
     if stated is not None:
         if stated in possible:
@@ -109,7 +116,7 @@ def _currency(written: str, stated: str | None, text: str) -> str:
 
 def _amount(number: str, decimals: int, mark: str | None, text: str) -> Decimal:
     """Return the number with the decimals of its currency."""
-    whole, fraction = _parts(number, decimals, mark, text)
+    whole, fraction = _parts(f"0{number}" if number[0] in ".," else number, decimals, mark, text)
     if fraction[decimals:].strip("0"):
         raise _refusal(text, f"has more than {decimals} decimals")
     if len(whole) > MOST_DIGITS:
