@@ -100,6 +100,13 @@ def on_file(bare: Callable[..., Answer], sqlite_url: str) -> Callable[..., Answe
 
 
 @pytest.fixture
+def on_made_file(on_file: Callable[..., Answer]) -> Callable[..., Answer]:
+    """The same on a file that has its tables, for commands that only look."""
+    assert on_file("db", "migrate").code == 0
+    return on_file
+
+
+@pytest.fixture
 def work(haulwright: Callable[..., Answer]) -> Callable[..., Answer]:
     """Run a worker until nothing is due."""
     return lambda *words: haulwright("worker", "-A", SHOP, "--until-empty", "--queues", "default,slow", *words)

@@ -81,15 +81,15 @@ def test_doctor_says_how_the_missing_worker_is_started(haulwright, enqueue, typa
 
 
 @pytest.mark.parametrize("words", [("job", "show"), ("job", "why"), ("dead", "requeue"), ("effect", "list")])
-def test_an_id_that_no_job_has_is_answered_with_where_to_look(on_file, words):
-    answer = on_file(*words, new_id())
+def test_an_id_that_no_job_has_is_answered_with_where_to_look(on_made_file, words):
+    answer = on_made_file(*words, new_id())
 
     assert answer.code == 3
     assert answer.err.splitlines()[-1].endswith(" job list")
 
 
-def test_for_programs_hints_are_the_same_wherever_they_are_asked(on_file):
-    assert on_file("job", "show", new_id(), "--json").error["hint"] == "See jobs with: haulwright job list"
+def test_for_programs_hints_are_the_same_wherever_they_are_asked(on_made_file):
+    assert on_made_file("job", "show", new_id(), "--json").error["hint"] == "See jobs with: haulwright job list"
 
 
 def test_a_group_without_a_verb_is_answered_with_its_help_alone(bare):

@@ -24,8 +24,8 @@ def test_a_reader_that_leaves_early_is_no_failure(process, on_file, sqlite_url):
     assert (asked.returncode, told) == (0, "")
 
 
-def test_an_interruption_ends_with_130_and_no_traceback(process, sqlite_url, on_file):
-    on_file("queue", "pause", "q")
+def test_an_interruption_ends_with_130_and_no_traceback(process, sqlite_url, on_made_file):
+    on_made_file("queue", "pause", "q")
     tail = process("event", "tail", "--database", sqlite_url)
     tail.stdout.readline()
 

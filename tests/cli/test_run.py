@@ -70,14 +70,14 @@ def test_headers_travel_with_the_job(haulwright):
         (["a=" + "hunter2" * 600], "headers: is larger than 4096 bytes."),
     ],
 )
-def test_a_header_that_is_refused_is_not_quoted_and_nothing_is_enqueued(on_file, headers, sentence):
+def test_a_header_that_is_refused_is_not_quoted_and_nothing_is_enqueued(on_made_file, headers, sentence):
     words = [word for header in headers for word in ("--header", header)]
-    answer = on_file("run", "-A", SHOP, "price", "sku=A1", *words)
+    answer = on_made_file("run", "-A", SHOP, "price", "sku=A1", *words)
 
     assert (answer.code, answer.out) == (2, "")
     assert sentence in answer.err
     assert "hunter2" not in answer.err
-    assert on_file("job", "list", "--json").json["jobs"] == []
+    assert on_made_file("job", "list", "--json").json["jobs"] == []
 
 
 def test_an_argument_that_is_given_twice_is_named_without_its_values(on_file):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 DIALECTS = ("sqlite", "postgres")
 PROGRESS_SECONDS = 1.0
 
-command = NounGroup("db", help="The schema of the database, and its backups.")
+command = NounGroup("db", help="The schema of the database, and its backups.", makes_database=())
 
 
 @command.command("migrate")

@@ -31,7 +31,7 @@ FRESH_WARNING = (
     "With --fresh the new jobs have new keys: effects that were recorded are not reused, and may happen again."
 )
 
-command = NounGroup("dead", help="Dead letters: list, count, requeue.")
+command = NounGroup("dead", help="Dead letters: list, count, requeue.", makes_database=())
 
 
 @command.command("list")

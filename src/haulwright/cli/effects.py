@@ -22,7 +22,7 @@ from haulwright.operations.views.effects import (
 if TYPE_CHECKING:
     from haulwright.cli.kit.site import Site
 
-command = NounGroup("effect", help="What runs did through the ledger.")
+command = NounGroup("effect", help="What runs did through the ledger.", makes_database=())
 
 
 @command.command("list")

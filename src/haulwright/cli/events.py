@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 LOOK_EVERY_SECONDS = 0.5
 
-command = NounGroup("event", help="What happened, in the order of commits.")
+command = NounGroup("event", help="What happened, in the order of commits.", makes_database=())
 
 
 @command.command("list")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from haulwright.operations import Operations
     from haulwright.operations.queues import DrainProgress, DrainScope
 
-command = NounGroup("queue", help="Queues: what waits, pause, resume, drain.")
+command = NounGroup("queue", help="Queues: what waits, pause, resume, drain.", makes_database=())
 
 
 @command.command("list")

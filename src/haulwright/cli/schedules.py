@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 BACKFILL_LIMIT = 10_000
 
-command = NounGroup("schedule", help="Schedules and their slots.")
+command = NounGroup("schedule", help="Schedules and their slots.", makes_database=())
 
 
 @command.command("list")

@@ -17,7 +17,7 @@ from haulwright.operations.views.sources import SOURCE_COLUMNS, source_paused_vi
 if TYPE_CHECKING:
     from haulwright.cli.kit.site import Site
 
-command = NounGroup("source", help="Sources: their rate, breaker and budget; pause, resume, set.")
+command = NounGroup("source", help="Sources: their rate, breaker and budget; pause, resume, set.", makes_database=())
 
 
 @command.command("list")

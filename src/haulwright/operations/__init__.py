@@ -46,6 +46,18 @@ class Operations:
         """Put the schema in place, as the first use of the app does."""
         _ = self.app.store
 
+    def require_database(self) -> None:
+        """Refuse where there is no database with the tables of this app. Nothing is made, migrated or switched.
+
+        A server is never migrated by its first use, and refuses by itself.
+        """
+        from haulwright.operations.onlooker import current_store  # noqa: PLC0415 - a command pays for the noun it uses
+        from haulwright.stores.connect import open_database  # noqa: PLC0415 - as above
+
+        if open_database(self.app.database_url).dialect == "sqlite":
+            with current_store(self.app, self.app.tables):
+                pass
+
     def missing_file(self) -> Path | None:
         """The SQLite file that the first use is going to make; None where it is there, or there is none to make."""
         from haulwright.stores.connect import open_database  # noqa: PLC0415 - a command pays for the noun it uses

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from haulwright.errors import NotFound, SchemaMismatch
+from haulwright.errors import NotFound
 from haulwright.operations.access import VERBS, Noun, require
 from haulwright.stores import migrations
+from haulwright.stores.connect import require_current
 
 if TYPE_CHECKING:
     from haulwright.client.app import Haulwright
@@ -28,14 +29,15 @@ class Onlooker(Noun):
 
 
 @contextmanager
-def current_store(app: Haulwright) -> Iterator[Store]:
-    """The store of a database that is there with the schema of this code; refused where it is missing or behind."""
+def current_store(app: Haulwright, tables: Sequence[str] = ()) -> Iterator[Store]:
+    """The store of a database that is there with the schema of this code; refused where it is missing or behind.
+
+    So are the `tables` of applications, named by their packages.
+    """
     with app.existing_store() as store:
         state = None if store is None else migrations.status(store.database)
         if store is None or state is None or not state.applied:
             hint = "Name it with --database, or make it: haulwright db migrate"
             raise NotFound("Haulwright database at", app.database_url, hint=hint)
-        if not state.current:
-            message = f"The schema is at version {state.applied}, and this code needs {state.known}."
-            raise SchemaMismatch(message, hint="Run: haulwright db migrate")
+        require_current(store.database, (migrations.ENGINE, *tables))
         yield store

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 Function = TypeVar("Function", bound=Callable[..., Any])
 PROMPT_VERSION = "v1"
 
-command = NounGroup("brand", help="Brands: compile what their sources say; each paid run is bought once.")
+command = NounGroup(
+    "brand", help="Brands: compile what their sources say; each paid run is bought once.", makes_database=("add",)
+)
 
 
 def for_tenant(function: Function) -> Function:

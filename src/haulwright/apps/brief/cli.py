@@ -22,7 +22,7 @@ JOBS = ("rss_ingestion", "event_clustering", "retention_cleanup", "daily_brief")
 MOST_LISTED = 1_000
 MOST_SHOWN_FAILURES = 20
 
-command = NounGroup("brief", help=SPEC.summary)
+command = NounGroup("brief", help=SPEC.summary, makes_database=("add", "import-opml"))
 command.add_command(cluster)
 for_tenant = click.option("--tenant", default="default", show_default=True, help="Whose feeds and briefs they are.")
 

@@ -35,7 +35,7 @@ LATEST = 20
 MOST_SHOWN = 20
 WORKER = "haulwright worker -A haulwright.apps.documents.worker:app --queues documents,documents-upkeep"
 
-command = NounGroup("doc", help=SPEC.summary)
+command = NounGroup("doc", help=SPEC.summary, makes_database=("add", "import"))
 tenant_option = click.option("--tenant", default=DEFAULT_TENANT, show_default=True, help="Whose documents.")
 wait_option = click.option("--wait", is_flag=True, help="Wait until they are fetched, with a bar for each file.")
 timeout_option = click.option("--timeout", type=DURATION, metavar="TIME", help="With --wait: no longer than this.")

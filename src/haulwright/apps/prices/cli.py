@@ -50,7 +50,7 @@ SOURCE_HEADERS = (
     "paused until",
 )
 
-command = NounGroup("price", help=SPEC.summary)
+command = NounGroup("price", help=SPEC.summary, makes_database=("add", "source"))
 
 
 def for_tenant(function: Function) -> Function:
@@ -90,7 +90,8 @@ def source_(site: Site, /, name: str | None, *, rules: IO[bytes] | None, enabled
     """Show how sources stand; with --rules configure the one called NAME, with --off leave it alone."""
     from haulwright.sources.http.secret import shown_url  # noqa: PLC0415 - as above
 
-    prices, principal = site.application("prices"), site.principal().for_tenant(tenant)
+    reads = rules is None and enabled is None
+    prices, principal = site.application("prices", reads=reads), site.principal().for_tenant(tenant)
     if name is None:
         if rules is not None or enabled is not None:
             raise click.UsageError("Say which source: haulwright price source NAME ...")

@@ -29,7 +29,7 @@ MOST_LISTED = 1000
 CONNECTION_HEADERS = ("tenant", "connection", "account", "every", "enabled", "due", "synced", "credential")
 JOB_HEADERS = ("job", "connection", "status", "retries", "run", "records", "seconds", "error")
 
-command = NounGroup("sync", help=SPEC.summary)
+command = NounGroup("sync", help=SPEC.summary, makes_database=("plan", "add"))
 tenant_option = click.option("--tenant", required=True, help="Whose connection it is.")
 
 
@@ -39,7 +39,7 @@ tenant_option = click.option("--tenant", required=True, help="Whose connection i
 @click.pass_obj
 def plan_(site: Site, plan: str | None, tenant: str) -> None:
     """Show the plan of a tenant, or give it another; its connections keep to it at once."""
-    syncs, principal = site.application("syncs"), site.principal().for_tenant(tenant)
+    syncs, principal = site.application("syncs", reads=plan is None), site.principal().for_tenant(tenant)
     count = None if plan is None else syncs.set_plan(principal, plan)
     name = syncs.get_plan(principal).name
     sentence = f"{tenant} is on the plan {name}." if count is None else f"{tenant} is on the plan {name} now."

@@ -25,8 +25,11 @@ if TYPE_CHECKING:
 class Site:
     """Opens nothing before it is asked for, and closes what it opened."""
 
-    def __init__(self, app_spec: str | None, database: str | None, *, as_json: bool, utc: bool) -> None:
+    def __init__(
+        self, app_spec: str | None, database: str | None, *, as_json: bool, utc: bool, makes_database: bool = False
+    ) -> None:
         self.database_flag = database
+        self._makes_database = makes_database
         self._app_flag = app_spec
         self._resources = ExitStack()
         self._is_open = False
@@ -71,11 +74,15 @@ class Site:
             return self.app
         return self._resources.enter_context(closing(Haulwright(str(self.settings["database_url"]))))
 
-    def application(self, name: str) -> Any:
-        """An application by its name, its database open: that of the named app, else one on the bare database."""
+    def application(self, name: str, *, reads: bool = False) -> Any:
+        """An application by its name, its database open: that of the named app, else one on the bare database.
+
+        With `reads` this call only looks, and makes no database, whatever its command may do.
+        """
         from haulwright.application.application import application  # noqa: PLC0415 - as above
 
         installed = application(name, self.haulwright)
+        self._makes_database = self._makes_database and not reads
         self.open_database()
         return installed
 
@@ -95,10 +102,13 @@ class Site:
         return self.operations().now()
 
     def open_database(self) -> None:
-        """Put the schema in place. On SQLite the first use makes the file, and says so."""
+        """Open what is there. A command that makes a database puts the schema in place on SQLite, and says so."""
         if not self._is_open:
+            operations = self.haulwright.operations(self.principal())
+            if not self._makes_database:
+                operations.require_database()
             with self.mention_new_file():
-                self.haulwright.operations(self.principal()).open_database()
+                operations.open_database()
             self._is_open = True
 
     @contextmanager

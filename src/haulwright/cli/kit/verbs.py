@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
@@ -68,7 +69,11 @@ class Verb(click.Command):
 
         common = {name: ctx.params.pop(name, None) or _option_before(ctx, name) for name in _COMMON}
         as_json, utc = bool(common["json"]), bool(common["utc"])
-        with Site(common["app_spec"], common["database"], as_json=as_json, utc=utc) as ctx.obj:
+        group = ctx.parent.command if ctx.parent is not None else None
+        makes_database = isinstance(group, NounGroup) and group.may_make_database(self.name or "")
+        with Site(
+            common["app_spec"], common["database"], as_json=as_json, utc=utc, makes_database=makes_database
+        ) as ctx.obj:
             try:
                 if any(param.type.name == JOB_ID_TYPE for param in self.own_params):
                     from haulwright.cli.kit.job_ids import complete_job_ids  # noqa: PLC0415 - as above
@@ -92,7 +97,11 @@ class Verb(click.Command):
 
 
 class NounGroup(Suggesting):
-    """A group of verbs about one thing."""
+    """A group of verbs about one thing.
+
+    `makes_database` names those that make the SQLite file, or the tables in it, where they are missing. Without a word
+    all of them do; the others refuse, and leave somebody's file as it is.
+    """
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the verbs, each with its whole first sentence."""
@@ -103,9 +112,14 @@ class NounGroup(Suggesting):
 
     command_class = Verb
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, makes_database: Collection[str] | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.params += common_options(hidden=True)
+        self._makes_database = makes_database
+
+    def may_make_database(self, verb: str) -> bool:
+        """Whether a command may make what is missing."""
+        return self._makes_database is None or verb in self._makes_database
 
 
 def _first_sentence(command: click.Command) -> str:
