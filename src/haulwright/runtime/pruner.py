@@ -39,28 +39,36 @@ class Pruner:
         self._kinds = self._prunes(settings)
         self._behind: set[str] = set()
         """The kinds of which the last batch was full: there is more."""
+        self._recording = False
+        """There are more slots whose jobs have ended, which is not written down with them yet."""
         self._round_began = time.monotonic()
         self._removed: dict[str, int] = {}
 
     @property
     def wait_seconds(self) -> float:
         """How long until the next batch is to be removed."""
-        if self._behind:
+        if self._behind or self._recording:
             return BREATH_SECONDS
         return max(0.0, self._round_began + ROUND_SECONDS - time.monotonic())
 
     def step(self) -> dict[str, int] | None:
         """The same where it is time for it; None where it is not."""
-        if not self._behind and time.monotonic() - self._round_began < ROUND_SECONDS:
+        if not (self._behind or self._recording) and time.monotonic() - self._round_began < ROUND_SECONDS:
             return None
         return self.prune()
 
     def prune(self) -> dict[str, int] | None:
-        """Remove one batch of each kind, or of those that had more in this round; its counts when the round is over."""
+        """Remove one batch of each kind, or of those that had more in this round; its counts when the round is over.
+
+        Nothing goes before what its slots keep of it is written down.
+        """
+        limit = min(BATCH_LIMIT, self._store.database.batch_size)
+        self._recording = self._store.schedules.record_endings(limit) >= limit
+        if self._recording:
+            return None
         if not self._behind:
             self._round_began = time.monotonic()
             self._removed = {}
-        limit = min(BATCH_LIMIT, self._store.database.batch_size)
         for kind in sorted(self._behind or self._kinds):
             count = self._kinds[kind](limit)
             self._removed[kind] = self._removed.get(kind, 0) + count

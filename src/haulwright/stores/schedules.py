@@ -24,6 +24,8 @@ from haulwright.stores.slots import Opened, Slot, Slots, slot_forgotten, utc_tex
 T = TypeVar("T")
 
 SYSTEM = "system"
+RESULT_KEPT_CHARS = 4_096
+"""Of the result of a job that is kept with its slot; a longer one goes with the job."""
 
 
 class NextDue(NamedTuple):
@@ -170,6 +172,11 @@ class Schedules:
         """The slots of a schedule, the newest first."""
         params = {"schedule": name, "before": before, "limit": limit}
         return [Slot(*row) for row in self._db.read(lambda connection: connection.run(self._book["slots"], params))]
+
+    def record_endings(self, limit: int = 500) -> int:
+        """Write down with their slots how jobs ended, and return how many those are: the slots outlive the jobs."""
+        params = {"limit": limit, "most_chars": RESULT_KEPT_CHARS}
+        return len(self._db.transact(lambda connection: connection.run(self._book["record_endings"], params)))
 
     def prune(self, age_seconds: float, limit: int = 500) -> int:
         """Forget slots that were opened before an age ago and whose job is finished."""

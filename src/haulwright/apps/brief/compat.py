@@ -99,6 +99,8 @@ def status(
         return RUNNING
     if state in {State.SUCCEEDED, State.SKIPPED}:
         return SUCCESS
+    if state is State.CANCELLED:
+        return FAILED
     lost = error_class == _LOST or reason == REASON_LEASE
     if lost and detected_by == WORKER_STARTUP_RECOVERY:
         return FAILED

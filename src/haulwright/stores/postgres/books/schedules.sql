@@ -97,6 +97,34 @@ update haulwright_schedules set paused_at = null, paused_by = null
 where name = :name and paused_at is not null
 returning name;
 
+-- name: record_endings
+-- How the jobs of slots ended, before they, their workers and their events are pruned.
+update haulwright_slots as s
+set ending = ended.ending, started_at = ended.started_at, finished_at = ended.finished_at, worker = ended.worker,
+    error = ended.error, result = ended.result
+from (
+    select o.schedule, o.scheduled_for, h.started_at, h.finished_at, coalesce(w.name, h.worker_id::text) as worker,
+           coalesce(h.error_message, h.reason) as error,
+           case when length(h.result) <= :most_chars then h.result end as result,
+           case when h.id is null then 'unknown'
+                when h.state <> 'dead' then h.state
+                when h.error_class = 'TimedOut' then 'timed_out'
+                when h.error_class = 'LeaseLost' or h.reason = 'lease_exhausted' then
+                    case when 'worker_startup_recovery' = (
+                        select e.data::json ->> 'detected_by' from haulwright_events e
+                        where e.job_id = h.id and e.name = 'job.lease_expired' order by e.seq desc limit 1)
+                    then 'recovered' else 'lost' end
+                else 'dead' end as ending
+    from haulwright_slots o
+    left join haulwright_history h on h.id = o.job_id
+    left join haulwright_workers w on w.id = h.worker_id
+    where o.ending is null and o.job_id is not null and o.disposition in ('fired', 'backfilled', 'manual')
+      and not exists (select 1 from haulwright_jobs j where j.id = o.job_id)
+    order by o.schedule, o.scheduled_for limit :limit
+) ended
+where s.schedule = ended.schedule and s.scheduled_for = ended.scheduled_for and s.ending is null
+returning s.schedule;
+
 -- name: prune
 -- Slots up to the schedule's mark are never opened again; a later one would be, and make a second job. The schedule is held
 -- and remembers the range: whoever fills past slots holds it too.

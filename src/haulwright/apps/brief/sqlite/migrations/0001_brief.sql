@@ -154,38 +154,71 @@ select tenant as tenant_id, version, cluster_id as id, count(*) as article_count
 from brief_links
 group by tenant, version, cluster_id;
 
--- One row for each slot whose job has begun. Between two attempts it tells of the last one.
+-- One row for each slot whose job has begun. Between two attempts it tells of the last one. What has ended is read from the
+-- slot, which keeps it; beside it is what is under way, and what has ended so lately that nobody wrote it down yet. The plus
+-- keeps SQLite from reading all slots of a schedule where an index below finds a few.
 create view haulwright_v_job_runs as
-select run.id, run.job_name, datetime(run.scheduled_for / 1000000, 'unixepoch') as scheduled_for,
-       datetime(run.started_at / 1000000, 'unixepoch') as started_at,
-       datetime(run.finished_at / 1000000, 'unixepoch') as finished_at,
-       case when run.state in ('running', 'waiting') then 'running'
-            when run.state in ('succeeded', 'skipped') then 'success'
-            when run.error_class = 'LeaseLost' and run.detected_by = 'worker_startup_recovery' then 'failed'
-            when run.error_class in ('LeaseLost', 'TimedOut') then 'skipped_timeout'
-            else 'failed' end as status,
-       substr(coalesce(w.name, run.worker_id), 1, 128) as worker_instance,
-       case when run.state in ('running', 'waiting', 'succeeded', 'skipped') then null
-            when run.error_class = 'LeaseLost' and run.detected_by = 'worker_startup_recovery'
-            then 'worker_startup_recovery'
-            else coalesce(run.error_message, run.reason) end as error_message,
-       run.rows_processed
-from (
-    select j.id, s.schedule as job_name, s.scheduled_for, j.started_at, j.finished_at, j.state, j.reason, j.error_class,
-           j.error_message, j.worker_id, j.result ->> '$.rows' as rows_processed,
-           (select e.data ->> '$.detected_by' from haulwright_events e
-            where e.job_id = j.id and e.name = 'job.lease_expired' order by e.seq desc limit 1) as detected_by
-    from haulwright_slots s
-    join (
-        select id, case when waiting_on = 'join' then 'waiting' else state end as state, null as reason, error_class,
-               error_message, started_at, worker_id, null as result,
-               case when state = 'queued' and waiting_on is not 'join' then updated_at end as finished_at
-        from haulwright_jobs where state = 'running' or attempts > 0 or losses > 0 or waiting_on = 'join'
-        union all
-        select id, state, reason, error_class, error_message, started_at, worker_id, result, finished_at
-        from haulwright_history
-    ) j on j.id = s.job_id
-    where s.schedule in ('rss_ingestion', 'event_clustering', 'retention_cleanup', 'daily_brief')
-      and s.disposition in ('fired', 'backfilled', 'manual')
-) run
-left join haulwright_workers w on w.id = run.worker_id;
+select s.job_id as id, s.schedule as job_name, datetime(s.scheduled_for / 1000000, 'unixepoch') as scheduled_for,
+       datetime(s.started_at / 1000000, 'unixepoch') as started_at,
+       datetime(s.finished_at / 1000000, 'unixepoch') as finished_at,
+       case s.ending when 'succeeded' then 'success' when 'skipped' then 'success'
+            when 'timed_out' then 'skipped_timeout' when 'lost' then 'skipped_timeout' else 'failed' end as status,
+       substr(s.worker, 1, 128) as worker_instance,
+       case when s.ending in ('succeeded', 'skipped') then null
+            when s.ending = 'recovered' then 'worker_startup_recovery'
+            else s.error end as error_message,
+       s.result ->> '$.rows' as rows_processed
+from haulwright_slots s
+where s.ending is not null and s.ending <> 'unknown'
+  and +s.schedule in ('rss_ingestion', 'event_clustering', 'retention_cleanup', 'daily_brief')
+union all
+select j.id, s.schedule, datetime(s.scheduled_for / 1000000, 'unixepoch'), datetime(j.started_at / 1000000, 'unixepoch'),
+       case when j.state = 'queued' and j.waiting_on is not 'join' then datetime(j.updated_at / 1000000, 'unixepoch') end,
+       case when j.state = 'running' or j.waiting_on = 'join' then 'running'
+            when j.error_class = 'LeaseLost' and 'worker_startup_recovery' = (
+                select e.data ->> '$.detected_by' from haulwright_events e
+                where e.job_id = j.id and e.name = 'job.lease_expired' order by e.seq desc limit 1) then 'failed'
+            when j.error_class in ('LeaseLost', 'TimedOut') then 'skipped_timeout'
+            else 'failed' end,
+       substr(coalesce(w.name, j.worker_id), 1, 128),
+       case when j.state = 'running' or j.waiting_on = 'join' then null
+            when j.error_class = 'LeaseLost' and 'worker_startup_recovery' = (
+                select e.data ->> '$.detected_by' from haulwright_events e
+                where e.job_id = j.id and e.name = 'job.lease_expired' order by e.seq desc limit 1) then 'worker_startup_recovery'
+            else j.error_message end,
+       null
+from haulwright_slots s indexed by haulwright_slots_unended
+cross join haulwright_jobs j on j.id = s.job_id
+left join haulwright_workers w on w.id = j.worker_id
+where s.ending is null and s.job_id is not null and s.disposition in ('fired', 'backfilled', 'manual')
+  and s.schedule in ('rss_ingestion', 'event_clustering', 'retention_cleanup', 'daily_brief')
+  and (j.state = 'running' or j.attempts > 0 or j.losses > 0 or j.waiting_on = 'join')
+union all
+select h.id, s.schedule, datetime(s.scheduled_for / 1000000, 'unixepoch'),
+       datetime(h.started_at / 1000000, 'unixepoch'), datetime(h.finished_at / 1000000, 'unixepoch'),
+       case when h.state in ('succeeded', 'skipped') then 'success'
+            when h.state = 'cancelled' then 'failed'
+            when h.error_class = 'LeaseLost' and 'worker_startup_recovery' = (
+                select e.data ->> '$.detected_by' from haulwright_events e
+                where e.job_id = h.id and e.name = 'job.lease_expired' order by e.seq desc limit 1) then 'failed'
+            when h.error_class in ('LeaseLost', 'TimedOut') then 'skipped_timeout'
+            else 'failed' end,
+       substr(coalesce(w.name, h.worker_id), 1, 128),
+       case when h.state in ('succeeded', 'skipped') then null
+            when h.state = 'dead' and h.error_class = 'LeaseLost' and 'worker_startup_recovery' = (
+                select e.data ->> '$.detected_by' from haulwright_events e
+                where e.job_id = h.id and e.name = 'job.lease_expired' order by e.seq desc limit 1) then 'worker_startup_recovery'
+            else coalesce(h.error_message, h.reason) end,
+       h.result ->> '$.rows'
+from haulwright_slots s indexed by haulwright_slots_unended
+cross join haulwright_history h on h.id = s.job_id
+left join haulwright_workers w on w.id = h.worker_id
+where s.ending is null and s.job_id is not null and s.disposition in ('fired', 'backfilled', 'manual')
+  and s.schedule in ('rss_ingestion', 'event_clustering', 'retention_cleanup', 'daily_brief');
+
+-- The indexes of the document, by the words of the view.
+create index brief_runs_status on haulwright_slots (
+       case ending when 'succeeded' then 'success' when 'skipped' then 'success'
+            when 'timed_out' then 'skipped_timeout' when 'lost' then 'skipped_timeout' else 'failed' end)
+    where ending is not null;
+create index brief_runs_started on haulwright_slots (datetime(started_at / 1000000, 'unixepoch')) where ending is not null;
