@@ -143,7 +143,8 @@ class Settler:
         try:
             for run in void:
                 if run.context.settled:
-                    self._observers.settled(run, Finish(State.SUCCEEDED))
+                    own = Finish(State.SUCCEEDED, event_fields=run.context.settled_fields)
+                    self._observers.settled(run, own)
                 else:
                     self._observers.lost(run, "outcome")
         finally:

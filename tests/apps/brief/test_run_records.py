@@ -19,7 +19,8 @@ QUERIES = {
 
 EXPLAIN = {"sqlite": "explain query plan", "postgres": "explain"}
 WHOLE_TABLE = re.compile(
-    r"SCAN (s|h|haulwright_(slots|history|jobs))\b(?! USING INDEX haulwright_slots_unended)|Seq Scan on haulwright_(slots|history)"
+    r"SCAN (s|h|haulwright_(slots|history|jobs))\b(?! USING INDEX haulwright_slots_unended)"
+    r"|Seq Scan on haulwright_(slots|history)"
 )
 MANY_RUNS = """
 insert into haulwright_slots (
