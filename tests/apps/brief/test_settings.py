@@ -32,7 +32,7 @@ def test_every_figure_of_a_job_can_be_set_in_the_environment(monkeypatch, prefix
     figures = {
         "GRACE_SECONDS": "77",
         "COALESCE": "false",
-        "EXPECTED_SECONDS": "40",
+        "EXPECTED_RUNTIME_SECONDS": "40",
         "ATTEMPTS": "7",
         "RETRY_SECONDS": "9",
     }
@@ -59,7 +59,7 @@ def test_attempts_of_all_jobs_are_those_of_each_that_says_none():
 
 
 def test_an_ingestion_waits_for_its_feeds_as_long_as_its_settings_say(bench, sandbox):
-    world = World.open(bench, sandbox, replace(QUICK, ingest_expected_seconds=30.0))
+    world = World.open(bench, sandbox, replace(QUICK, ingest_expected_runtime_seconds=30.0))
     subscribe(world, "one.xml")
     sandbox.faults.add("rate_limit", retry_after=3600)
     assert run_of(world, "rss_ingestion").status == "running"

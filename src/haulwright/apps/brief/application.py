@@ -82,7 +82,7 @@ class Brief(Application):
         self.publish_task: Task[[str], Any] = declare(
             "publish", DAILY_BRIEF, unique="day", lease="10 min", event_fields=("day", "events", "articles")
         )(self.publishing.run)
-        longest = max_runtime_threshold(self.figures.ingest_expected_seconds)
+        longest = max_runtime_threshold(self.figures.ingest_expected_runtime_seconds)
         self._ingest = Ingest(self.tables, self.fetch_task, longest)
         placing_of_all = PlacingOfAll(self.placing, self.place_task)
         publishing_of_all = PublishingOfAll(self.publishing, self.feeds, self.publish_task)

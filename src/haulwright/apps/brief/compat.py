@@ -39,9 +39,9 @@ _LOST: Final = "LeaseLost"
 _TIMED_OUT: Final = "TimedOut"
 
 
-def max_runtime_threshold(expected_seconds: float) -> float:
+def max_runtime_threshold(expected_runtime_seconds: float) -> float:
     """After how long a run counts as abandoned: twice what it is expected to take at most."""
-    return 2 * expected_seconds
+    return 2 * expected_runtime_seconds
 
 
 @dataclass(frozen=True, slots=True)

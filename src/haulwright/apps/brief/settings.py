@@ -47,7 +47,7 @@ class BriefSettings(ApplicationSettings):
     ingest_grace_seconds: float = setting(
         JOBS[RSS_INGESTION].misfire_grace_time, "how late a slot of rss_ingestion may be opened", kind=float, minimum=1
     )
-    ingest_expected_seconds: float = setting(
+    ingest_expected_runtime_seconds: float = setting(
         JOBS[RSS_INGESTION].expected_runtime,
         "what rss_ingestion takes at most; twice that is too long",
         kind=float,
@@ -66,7 +66,7 @@ class BriefSettings(ApplicationSettings):
         kind=float,
         minimum=1,
     )
-    cluster_expected_seconds: float = setting(
+    cluster_expected_runtime_seconds: float = setting(
         JOBS[EVENT_CLUSTERING].expected_runtime,
         "what event_clustering takes at most; twice that is too long",
         kind=float,
@@ -89,7 +89,7 @@ class BriefSettings(ApplicationSettings):
         kind=float,
         minimum=1,
     )
-    retention_expected_seconds: float = setting(
+    retention_expected_runtime_seconds: float = setting(
         JOBS[RETENTION_CLEANUP].expected_runtime,
         "what retention_cleanup takes at most; twice that is too long",
         kind=float,
@@ -109,7 +109,7 @@ class BriefSettings(ApplicationSettings):
     daily_grace_seconds: float = setting(
         JOBS[DAILY_BRIEF].misfire_grace_time, "how late a slot of daily_brief may be opened", kind=float, minimum=1
     )
-    daily_expected_seconds: float = setting(
+    daily_expected_runtime_seconds: float = setting(
         JOBS[DAILY_BRIEF].expected_runtime,
         "what daily_brief takes at most; twice that is too long",
         kind=float,
@@ -133,7 +133,7 @@ class BriefSettings(ApplicationSettings):
             coalesce=getattr(self, f"{prefix}_coalesce"),
             misfire_grace_time=getattr(self, f"{prefix}_grace_seconds"),
             max_instances=1,
-            expected_runtime=getattr(self, f"{prefix}_expected_seconds"),
+            expected_runtime=getattr(self, f"{prefix}_expected_runtime_seconds"),
         )
 
     def retry(self, job_name: str) -> Retry:
