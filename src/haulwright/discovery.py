@@ -46,6 +46,8 @@ class ApplicationSpec:
     """The module whose `ACT` plays in `haulwright demo`."""
     extra: Extra | None = None
     """The extra of Haulwright that it needs."""
+    events: tuple[str, ...] = ()
+    """The names of the events that it records beside those of its jobs."""
 
     def require_extra(self) -> None:
         """Refuse with the line to type where a package of its extra is missing."""

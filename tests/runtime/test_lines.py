@@ -73,7 +73,7 @@ def play(app):
     return handles
 
 
-@pytest.mark.proves("LG-01", "LG-02", "LG-03", "LG-05")
+@pytest.mark.proves("LG-02", "LG-03", "LG-05")
 def test_lines_for_programs_say_which_job_attempt_tenant_worker_and_story(shop, lines):
     handles = play(shop)
     told = [json.loads(line) for line in lines(JsonFormatter)]

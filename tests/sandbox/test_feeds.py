@@ -7,6 +7,8 @@ from xml.etree import ElementTree as ET
 import feedparser
 import pytest
 
+from haulwright.sandbox.feeds.stories import cast
+
 DAY = 86_400.0
 
 
@@ -42,6 +44,16 @@ def test_an_event_is_covered_by_several_papers_in_words_of_their_own(sandbox):
     assert 60 <= len(events) <= 125
     assert max(map(len, covered)) <= 6
     assert sum(len({article.text for article in articles}) > 1 for articles in covered) > len(covered) * 0.9
+
+
+def test_no_two_stories_of_some_weeks_have_a_name_in_common():
+    seen = set()
+    for number in range(400):
+        names = cast(number)
+        words = {word for value in names.values() if isinstance(value, str) for word in value.split()}
+        assert len(words) == 13
+        assert not words & seen
+        seen |= words
 
 
 def test_articles_appear_with_the_clock(sandbox, client):

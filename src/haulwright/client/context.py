@@ -99,6 +99,8 @@ class Context:
     worker: str = ""
     settled: bool = False
     """The job was settled by a commit of its own."""
+    settled_fields: str | None = None
+    """What the events of that settlement carry, as JSON."""
     event_fields: tuple[str, ...] = ()
     """The fields of its result that the events of the job carry."""
     started: float = 0.0
@@ -351,9 +353,8 @@ class Context:
 
     def _settlement(self, text: str | None) -> Settlement:
         """The success of this run with the result of its commit."""
-        step = Finish(
-            State.SUCCEEDED, result=text, event_fields=event_fields_of(self.event_fields, self.job.event_fields, text)
-        )
+        self.settled_fields = event_fields_of(self.event_fields, self.job.event_fields, text)
+        step = Finish(State.SUCCEEDED, result=text, event_fields=self.settled_fields)
         return Settlement(self.job, step, time.monotonic() - self.started if self.started else None)
 
     def _stage(self, to: str, machine: StageMachine) -> Steps[str]:

@@ -52,6 +52,8 @@ FRAMES = "frames"
 ERROR_LIMIT_CHARS = 200
 """Error texts in lines are cut here; the row has the rest."""
 
+_OF_EVERY_RUN = frozenset({"worker", "job", "task", "tenant", "attempt", "fence", "correlation", "level", "message"})
+"""What a line says of every run: no field of a result stands in its place."""
 _RELEASED = {
     "worker_stopping": (logging.DEBUG, "job released: the worker stops"),
     "prefetched": (logging.DEBUG, "job released: others can run it sooner"),
@@ -126,7 +128,8 @@ class LogLines(Observer):
 
     def settled(self, event: RunSettled, /) -> None:
         """One line: louder where the run failed, loudest where the job is dead."""
-        facts: dict[str, Any] = {"reason": event.reason, "delay_seconds": event.delay_seconds, "gate": event.gate}
+        facts = {name: value for name, value in event.event_fields.items() if name not in _OF_EVERY_RUN}
+        facts |= {"reason": event.reason, "delay_seconds": event.delay_seconds, "gate": event.gate}
         facts["seconds"] = round(event.seconds, 3)
         if event.failure is not None and event.settled_as != "snooze":
             facts |= {"error": event.failure.message[:ERROR_LIMIT_CHARS], "error_class": event.failure.error_class}

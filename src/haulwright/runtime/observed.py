@@ -7,7 +7,7 @@ New fields may be added to them; none is removed or renamed without notice.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -120,6 +120,8 @@ class RunSettled:
     gate: str | None = None
     """Where it was snoozed: what it waits for."""
     failure: Failure | None = None
+    event_fields: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """Where it succeeded: the fields of its arguments and result that its task declares, such as rows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

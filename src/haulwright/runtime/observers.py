@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -174,6 +175,7 @@ class Observers:
             result = {"settled_as": step.verb, "delay_seconds": step.delay_us / 1_000_000, "gate": step.waiting_on}
         else:
             result = {"settled_as": str(step.state), "reason": step.reason}
+            result["event_fields"] = json.loads(step.event_fields) if step.event_fields else {}
         event = RunSettled(run=self._job_run(run.lease), seconds=run.seconds, failure=step.failure, **result)
         self._call("settled", event)
 

@@ -148,7 +148,8 @@ class Settler:
             for run in void:
                 if run.context.settled:
                     run.has_ended_job = True
-                    self._observers.settled(run, Finish(State.SUCCEEDED))
+                    own = Finish(State.SUCCEEDED, event_fields=run.context.settled_fields)
+                    self._observers.settled(run, own)
                 else:
                     self._observers.lost(run, "outcome")
         finally:

@@ -95,7 +95,7 @@ class Runner:
     def _settle(self, run: Run, observers: Observers) -> None:
         settlement = settlement_of(run)
         if run.context.settled:
-            observers.settled(run, Finish(State.SUCCEEDED))
+            observers.settled(run, Finish(State.SUCCEEDED, event_fields=run.context.settled_fields))
         elif settlement is None:
             observers.lost(run, "outcome")
         elif self._store.settlements.settle([settlement], self._identity.name):

@@ -25,6 +25,18 @@ SPEC = ApplicationSpec(
     settings=f"{__name__}.settings",
     demo=f"{__name__}.demo",
     extra="apps",
+    events=(
+        "brand.compile_failed",
+        "brand.compile_requested",
+        "brand.compiled",
+        "brand.raw_pruned",
+        "brand.removed",
+        "brand.run_ended",
+        "brand.run_fetched",
+        "brand.run_normalized",
+        "brand.run_started",
+        "brand.source_settled",
+    ),
 )
 __getattr__ = lazy_names(
     __name__,

@@ -22,6 +22,14 @@ SPEC = ApplicationSpec(
     settings=f"{__name__}.settings",
     demo=f"{__name__}.demo",
     extra="apps",
+    events=(
+        "brief.published",
+        "brief.withdrawn",
+        "feed.added",
+        "feed.changed",
+        "feed.failed",
+        "retention.cleaned",
+    ),
 )
 __getattr__ = lazy_names(__name__, {"Brief": "application"})
 

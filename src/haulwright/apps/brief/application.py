@@ -12,12 +12,11 @@ from haulwright.apps.brief import SPEC
 from haulwright.apps.brief.compat import (
     DAILY_BRIEF,
     EVENT_CLUSTERING,
-    JOBS,
-    MAX_RUNTIME_THRESHOLD,
     RETENTION_CLEANUP,
     RSS_INGESTION,
     ScheduleRun,
     job_runs,
+    max_runtime_threshold,
 )
 from haulwright.apps.brief.feeds import FeedSubscription, FeedSubscriptions
 from haulwright.apps.brief.fetching import FetchFeeds
@@ -33,7 +32,7 @@ from haulwright.apps.brief.publishing import (
     checked_day,
 )
 from haulwright.apps.brief.retention import RemovalCounts, Retention
-from haulwright.apps.brief.retry import SLOT_RETRY
+from haulwright.apps.brief.run_lines import RunLines
 from haulwright.apps.brief.settings import BriefSettings
 from haulwright.apps.brief.sites import Sites
 from haulwright.errors import Conflict, InvalidValue
@@ -70,39 +69,49 @@ class Brief(Application):
         self._declare_schedules()
 
     def _declare_tasks(self) -> None:
-        def declare(name: str, **more: Any) -> Any:
-            return self.task(name=f"brief.{name}", queue=QUEUE, retry=SLOT_RETRY, **more)
+        def declare(name: str, job_name: str, **more: Any) -> Any:
+            return self.task(name=f"brief.{name}", queue=QUEUE, retry=self.figures.retry(job_name), **more)
 
         self.fetch_task: Task[[str], Any] = declare(
-            "fetch", unique="feed_id", timeout="110 s", deadline="1 day",
+            "fetch", RSS_INGESTION, unique="feed_id", timeout="110 s", deadline="1 day",
             event_fields=("feed_id", "outcome", "entries", "new", "edited", "repeated", "refused"),
         )(FetchFeeds(self.tables, self.feeds, self.sites).run)  # fmt: skip
-        self.place_task: Task[[str], Any] = declare("place", unique="version", lease="10 min")(self.placing.run)
+        self.place_task: Task[[str], Any] = declare("place", EVENT_CLUSTERING, unique="version", lease="10 min")(
+            self.placing.run
+        )
         self.publish_task: Task[[str], Any] = declare(
-            "publish", unique="day", lease="10 min", event_fields=("day", "events", "articles")
+            "publish", DAILY_BRIEF, unique="day", lease="10 min", event_fields=("day", "events", "articles")
         )(self.publishing.run)
-        self._ingest = Ingest(self.tables, self.fetch_task, MAX_RUNTIME_THRESHOLD[RSS_INGESTION])
+        longest = max_runtime_threshold(self.figures.ingest_expected_runtime_seconds)
+        self._ingest = Ingest(self.tables, self.fetch_task, longest)
         placing_of_all = PlacingOfAll(self.placing, self.place_task)
         publishing_of_all = PublishingOfAll(self.publishing, self.feeds, self.publish_task)
         self.ingest_task: Task[[], Any] = declare(
-            "ingest", priority=20, event_fields=("rows", "feeds", "failed", "waiting", "new", "edited")
+            "ingest", RSS_INGESTION, priority=20, event_fields=("rows", "feeds", "failed", "waiting", "new", "edited")
         )(self._ingest.run)
         counts = ("rows", "tenants")
-        self.cluster_task: Task[[], Any] = declare("cluster", priority=10, event_fields=counts)(placing_of_all.run)
-        self.daily_task: Task[[], Any] = declare("daily", priority=10, event_fields=counts)(publishing_of_all.run)
+        self.cluster_task: Task[[], Any] = declare("cluster", EVENT_CLUSTERING, priority=10, event_fields=counts)(
+            placing_of_all.run
+        )
+        self.daily_task: Task[[], Any] = declare("daily", DAILY_BRIEF, priority=10, event_fields=counts)(
+            publishing_of_all.run
+        )
         self.retain_task: Task[[], Any] = declare(
-            "retain", lease="10 min", event_fields=("rows", "brief_articles", "brief_links")
+            "retain", RETENTION_CLEANUP, lease="10 min", event_fields=("rows", "brief_articles", "brief_links")
         )(self.retention.run)
 
     def _declare_schedules(self) -> None:
         figures = self.figures
-        for name, cron, task in (
+        scheduled = (
             (RSS_INGESTION, figures.ingest_cron, self.ingest_task),
             (EVENT_CLUSTERING, figures.cluster_cron, self.cluster_task),
             (RETENTION_CLEANUP, figures.retention_cron, self.retain_task),
             (DAILY_BRIEF, figures.cron, self.daily_task),
-        ):
-            self.app.schedule(name, cron, task, **JOBS[name].schedule(tz=figures.tz, attempts=figures.attempts))
+        )
+        for name, cron, task in scheduled:
+            options = figures.job_options(name).schedule(tz=figures.tz, attempts=figures.retry(name).attempts)
+            self.app.schedule(name, cron, task, **options)
+        self.app.observe(RunLines({task.name: name for name, _, task in scheduled}))
 
     @verb("brief.change")
     def add(

@@ -39,9 +39,9 @@ _LOST: Final = "LeaseLost"
 _TIMED_OUT: Final = "TimedOut"
 
 
-def max_runtime_threshold(expected_seconds: float) -> float:
+def max_runtime_threshold(expected_runtime_seconds: float) -> float:
     """After how long a run counts as abandoned: twice what it is expected to take at most."""
-    return 2 * expected_seconds
+    return 2 * expected_runtime_seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,10 @@ class JobOptions:
     """How one job is scheduled, in the document's words. Each is said for each job."""
 
     coalesce: bool
-    misfire_grace_time: int
+    misfire_grace_time: float
     """Seconds. A slot that nobody opened in time is recorded as missed."""
     max_instances: int
-    expected_runtime: int
+    expected_runtime: float
     """Seconds that a run takes at most, if all is well."""
 
     def __post_init__(self) -> None:
@@ -78,9 +78,9 @@ JOBS: Final = {
     RETENTION_CLEANUP: JobOptions(coalesce=True, misfire_grace_time=3_600, max_instances=1, expected_runtime=900),
     DAILY_BRIEF: JobOptions(coalesce=True, misfire_grace_time=21_600, max_instances=1, expected_runtime=300),
 }
-"""The scheduled jobs of the brief."""
+"""The scheduled jobs of the brief, as they are unless the settings say otherwise."""
 MAX_RUNTIME_THRESHOLD: Final = {name: max_runtime_threshold(options.expected_runtime) for name, options in JOBS.items()}
-"""Seconds after which a run of each counts as abandoned."""
+"""Seconds after which a run of each counts as abandoned, with the usual settings."""
 
 
 def status(

@@ -16,6 +16,8 @@ PAPERS: Final = (
     "open-courier",
 )  # fmt: skip
 
+WEEK_SECONDS: Final = 7 * 86_400
+
 
 class BriefAct(Act):
     """Feeds are read, articles clustered, and the brief published, one after the other."""
@@ -54,7 +56,7 @@ class BriefAct(Act):
         return bool(handles) and self.world.ended(handle.id for handle in handles) == len(handles)
 
     def checks(self) -> list[Check]:
-        """No article twice, each in one event, and a brief."""
+        """No article twice, each in one event, each event about one story, and a brief."""
         ((articles, links),) = self.world.rows(
             "select count(*), count(distinct link) from brief_articles where tenant = {tenant}"
         )
@@ -66,8 +68,24 @@ class BriefAct(Act):
         return [
             Check("brief: articles, none twice", str(articles), 0 < articles == links),
             Check("brief: events, each article in one", str(events), events > 0 and placed == articles),
+            self._purity(),
             Check("brief: the brief of the day", summary, len(briefs) == 1),
         ]
+
+    def _purity(self) -> Check:
+        """Whether every event has reports of one story alone: the sandbox knows what each of its articles is about."""
+        rows = self.world.rows(
+            "select l.cluster_id, a.link from brief_links l join brief_articles a on a.tenant = l.tenant "
+            "and a.id = l.article_id where l.tenant = {tenant}"
+        )
+        sandbox = self.world.sandbox
+        published = sandbox.feeds.articles(sandbox.clock.now() - 2 * WEEK_SECONDS)  # feeds have those of one week
+        stories = {article.id: article.event for article in published}
+        told: dict[str, set[str | None]] = {}
+        for cluster, link in rows:
+            told.setdefault(cluster, set()).add(stories.get(link.rpartition("/")[2]))
+        pure = sum(len(of_cluster) == 1 and None not in of_cluster for of_cluster in told.values())
+        return Check("brief: events about one story each", f"{pure} of {len(told)}", 0 < pure == len(told))
 
     def commands(self) -> list[str]:
         """The brief, as people read it."""

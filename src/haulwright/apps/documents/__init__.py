@@ -25,6 +25,10 @@ SPEC = ApplicationSpec(
     settings=f"{__name__}.settings",
     demo=f"{__name__}.demo",
     extra="apps",
+    events=(
+        "document.refused",
+        "documents.reconciled",
+    ),
 )
 __getattr__ = lazy_names(
     __name__, {"Documents": "application", "Item": "manifest", "Truncated": "errors", "WrongKind": "errors"}

@@ -23,6 +23,12 @@ SPEC = ApplicationSpec(
     settings=f"{__name__}.settings",
     demo=f"{__name__}.demo",
     extra="apps",
+    events=(
+        "intake.added",
+        "source.configured",
+        "source.enabled",
+        "valuation.changed",
+    ),
 )
 __getattr__ = lazy_names(__name__, {"Prices": "application", "NewIntake": "intakes"})
 

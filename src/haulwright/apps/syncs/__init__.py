@@ -23,6 +23,13 @@ SPEC = ApplicationSpec(
     settings=f"{__name__}.settings",
     demo=f"{__name__}.demo",
     extra="apps",
+    events=(
+        "connection.added",
+        "connection.changed",
+        "connection.removed",
+        "job.remote_started",
+        "plan.changed",
+    ),
 )
 __getattr__ = lazy_names(__name__, {"Syncs": "application", "ActiveJobExists": "errors", "TooSoon": "errors"})
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 import click
 
 from haulwright.cli.kit.verbs import JOB_ID_TYPE
+from haulwright.discovery import installed_applications
 from haulwright.engine.durations import seconds
 from haulwright.engine.ids import is_id
 from haulwright.errors import InvalidValue, NotFound, Refused
@@ -69,9 +70,12 @@ class EventNameParam(_Kind):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002
         """The name."""
-        if value not in FIELDS:
-            near = [name for name in FIELDS if name.startswith(value)] or get_close_matches(value, FIELDS, n=1)
-            hint = f"Did you mean {near[0]}?" if near else f"There are: {', '.join(FIELDS)}."
+        if value in FIELDS:
+            return str(value)
+        names = [*FIELDS, *(name for spec in installed_applications().specs.values() for name in spec.events)]
+        if value not in names:
+            near = [name for name in names if name.startswith(value)] or get_close_matches(value, names, n=1)
+            hint = f"Did you mean {near[0]}?" if near else f"There are: {', '.join(names)}."
             raise InvalidValue(_flag(param), value, "is no event", hint=hint)
         return str(value)
 

@@ -29,7 +29,7 @@ def _articles(seed: int, number: int, before: float) -> tuple[WorldArticle, ...]
 def _article(seed: int, number: int, place: int, published: float) -> WorldArticle:
     luck = chance(seed, "bulk", number, place)
     story = luck.choice(STORIES)
-    names = cast(luck)
+    names = cast(number * ENTRIES + place)
     facts = [fact.format(**names) for fact in luck.sample(story.facts, k=3)]
     return WorldArticle(
         id=identifier(seed, "bulk", number, place, length=12),

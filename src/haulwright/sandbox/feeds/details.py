@@ -60,9 +60,12 @@ FRAMES: dict[str, tuple[str, str]] = {
 }
 
 
-def drawn(luck: Random) -> dict[str, str]:
-    """The details of one event."""
-    return {name: luck.choice(values) for name, values in DETAILS.items()}
+def of_story(number: int) -> dict[str, str]:
+    """The details of one event: those of events with near numbers have at most a few of them in common."""
+    return {
+        name: values[(number + number // len(values) * step) % len(values)]
+        for step, (name, values) in enumerate(DETAILS.items(), 1)
+    }
 
 
 def sentences(details: dict[str, str], luck: Random, count: int) -> list[str]:

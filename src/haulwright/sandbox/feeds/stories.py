@@ -3,32 +3,49 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from random import Random
 
-PLACES = (
-    "Ardenholm", "Belcastre", "Corrin Bay", "Dunmarrow", "Eskerford", "Falkmere", "Greyhaven", "Holmsund", "Iverley",
-    "Jarrowmouth", "Kestrel Point", "Lindqvist", "Marrowgate", "Northolme", "Orsova", "Pellworth", "Quillan",
-    "Ravensholt", "Skarnes", "Tolverne", "Ulmstead", "Vantry", "Westerlow", "Yarrowdale",
-)  # fmt: skip
 PEOPLE = (
     "Ines Halvorsen", "Tomas Brandt", "Leila Okafor", "Marcus Thorne", "Petra Vance", "Samir Lindgren", "Greta Moreau",
     "Daniel Achterberg", "Noor Castellan", "Owen Raske", "Hanna Sorel", "Julius Werth", "Mirela Stan", "Pavel Dunne",
 )  # fmt: skip
-COMPANIES = (
-    "Ostrava Dynamics", "Bluefin Foods", "Calder Rail", "Meridian Grid", "Novaline", "Pinecrest Bank", "Tessera Chips",
-    "Harrow Shipping", "Lumenair", "Kobalt Motors", "Farrow & Pike", "Stellan Pharma",
+"""Who writes for the papers."""
+_FIRST = (
+    "Bal", "Cor", "Dun", "Esk", "Fal", "Grev", "Hol", "Iv", "Jar", "Kest", "Lind", "Marr", "Nol", "Ors", "Pell", "Quil",
+    "Rav", "Skar", "Tolv", "Ulm", "Vant", "West", "Yar", "Zel",
 )  # fmt: skip
+_MIDDLE = (
+    "a", "e", "i", "o", "u", "an", "en", "in", "on", "un", "ar", "er", "ir", "or", "ur", "al", "el", "il", "ol", "ul",
+)  # fmt: skip
+_LAST = ("bach", "dorf", "fjord", "gate", "holt", "kirk", "mar", "nitz", "quist", "sund", "thorpe", "wick")
+_NAMES = len(_FIRST) * len(_MIDDLE) * len(_LAST)
+_NAMES_OF_A_STORY = 13
+_STRIDE = 1_847
+"""Has no divisor in common with their number, so that names that follow each other are far apart."""
 
 
-def cast(luck: Random) -> dict[str, str | int]:
-    """Who and where a story is about, and its figures."""
+def cast(number: int) -> dict[str, str | int]:
+    """Who and where a story is about, and its figures: names and figures that no other story near its number has."""
+    names = [_name(number * _NAMES_OF_A_STORY + role) for role in range(_NAMES_OF_A_STORY)]
     return {
-        "place": luck.choice(PLACES),
-        "person": luck.choice(PEOPLE),
-        "company": luck.choice(COMPANIES),
-        "n": luck.randint(21, 480),
-        "m": luck.randint(2, 19),
+        "place": names[0],
+        "person": f"{names[1]} {names[2]}",
+        "company": names[3],
+        "region": names[4],
+        "speaker": f"{names[5]} {names[6]}",
+        "office": names[7],
+        "guest": f"{names[8]} {names[9]}",
+        "society": names[10],
+        "host": f"{names[11]} {names[12]}",
+        "n": 21 + number * _STRIDE % 461,
+        "m": 2 + number * _STRIDE % 47,
     }
+
+
+def _name(number: int) -> str:
+    """An invented name; the next one like it is some thousand numbers away."""
+    rest, first = divmod(number * _STRIDE % _NAMES, len(_FIRST))
+    last, middle = divmod(rest, len(_MIDDLE))
+    return _FIRST[first] + _MIDDLE[middle] + _LAST[last]
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,9 @@ PAPERS: dict[str, str] = {
 }
 """The feeds, and the names of the papers behind them."""
 
+DATELINE = "{place}, {region}: "
+SPEAKER = "{speaker} spoke for {office} in {region}, {person} for {company}, {guest} for {society}; {host} presided."
+"""What all reports of an event begin and end with: names that are its own, as in an agency's reports."""
 LEADS = ("", "According to first reports, ", "It was confirmed on site: ", "Officials say that much is clear. ")
 
 
@@ -71,14 +74,14 @@ def _event(seed: int, week: int, number: int) -> Iterator[WorldArticle]:
     luck = chance(seed, "event", week, number)
     story = luck.choice(STORIES)
     happened = (week + luck.random()) * WEEK
-    particulars = details.drawn(luck)
-    names = cast(luck)
+    story_number = week * EVENTS_A_WEEK + number
+    particulars = details.of_story(story_number)
+    names = cast(story_number)
     papers = luck.sample(sorted(PAPERS), k=luck.randint(FEWEST_PAPERS, MOST_PAPERS))
     headlines = luck.sample(story.headlines, k=len(story.headlines))
     for place, paper in enumerate(papers):
         own = chance(seed, "article", week, number, paper)
-        facts = [fact.format(**names) for fact in own.sample(story.facts, k=2)]
-        sentences = [*facts, *details.sentences(particulars, own, DETAILS_TOLD)]
+        sentences = [own.choice(story.facts).format(**names), *details.sentences(particulars, own, DETAILS_TOLD)]
         # Whole seconds: feeds cannot say more, and a reader has to get back what was meant.
         published = float(int(happened + (own.uniform(0, LATEST_HOURS) * HOUR if place else 0.0)))
         yield WorldArticle(
@@ -88,7 +91,7 @@ def _event(seed: int, week: int, number: int) -> Iterator[WorldArticle]:
             section=story.section,
             title=headlines[place % len(headlines)].format(**names),
             summary=sentences[0],
-            text=own.choice(LEADS) + " ".join(sentences),
+            text=DATELINE.format(**names) + own.choice(LEADS) + " ".join([*sentences, SPEAKER.format(**names)]),
             author=own.choice(PEOPLE),
             published=published,
             updated=published + 3 * HOUR if own.random() < EDITED_SHARE else published,
