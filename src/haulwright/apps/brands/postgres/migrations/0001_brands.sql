@@ -20,6 +20,7 @@ create table brands_connections (
     identifier text    not null check (identifier <> ''),
     settings   text    not null,
     enabled    boolean not null,
+    removed_at bigint ,                               -- it is being deleted: nothing is written for it any more
     created_at bigint  not null,
     updated_at bigint  not null,
     primary key (tenant, id),

@@ -20,6 +20,7 @@ create table brands_connections (
     identifier text    not null check (identifier <> ''),
     settings   text    not null,
     enabled    integer not null check (enabled in (0, 1)),
+    removed_at integer,                               -- it is being deleted: nothing is written for it any more
     created_at integer not null,
     updated_at integer not null,
     primary key (tenant, id),
