@@ -33,7 +33,7 @@ OF_BRANDS = {
     "evidence": lambda b, it: b.evidence(GLOBEX, it.brand, [it.connection]),
     "list": lambda b, _: b.list(GLOBEX),
 }
-NOBODYS = {"add", "on", "prune"}
+NOBODYS = {"add", "on", "prune", "task"}
 """These name nothing that could be somebody's."""
 OF_WORDS = {
     "enqueue_compile_job": lambda w, it: w.enqueue_compile_job(it.brand, new_id()),
