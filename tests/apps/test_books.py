@@ -22,7 +22,7 @@ _PARAMETER = {
     "postgres": re.compile(r"%\((\w+)\)s"),
 }
 """On SQLite the arrays of a batch are the columns of a table."""
-READ_IN_A_LOOP = {"stats", "removal"}
+READ_IN_A_LOOP = {"stats", "removal", "disconnection"}
 """Their entries are asked for one after the other, by names that the code makes."""
 _CLOCKS = re.compile(r"current_timestamp|\bnow\(\)|clock_timestamp|strftime|datetime\(|unixepoch")
 

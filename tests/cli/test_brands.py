@@ -274,6 +274,8 @@ WORDS = (
     ("diff", "{brand}"),
     ("diff", "{brand}", "1"),
     ("remove", "{brand}", "--yes"),
+    ("update", "{brand}", "--name", "Mine"),
+    ("disconnect", "{connection}", "--yes"),
 )
 """Every way to name a brand or a compile."""
 NAMELESS = {"add", "list", "prune"}
@@ -281,13 +283,14 @@ NAMELESS = {"add", "list", "prune"}
 
 @pytest.mark.proves("TN-02")
 def test_another_tenants_brand_looks_like_none_to_every_verb(brand, compiled):
-    theirs = {"brand": compiled, "compile": brand("status", compiled, "--json").json["run"]["id"]}
+    status = brand("status", compiled, "--json").json
+    theirs = {"brand": compiled, "compile": status["run"]["id"], "connection": status["sources"][0]["connection_id"]}
 
     assert {verb for verb, *_ in WORDS} | NAMELESS == set(command.commands)
     for words in WORDS:
         foreign, absent = (
             brand(*(word.format(**ids) for word in words), "--tenant", "other", "--json")
-            for ids in (theirs, {"brand": new_id(), "compile": new_id()})
+            for ids in (theirs, {name: new_id() for name in theirs})
         )
         assert (foreign.code, absent.code, foreign.error["code"]) == (3, 3, "not_found"), words
     assert brand("list", "--tenant", "other", "--json").json["brands"] == []
@@ -302,6 +305,18 @@ def test_a_brand_is_removed_with_all_that_was_found(brand, compiled):
     assert gone["rows"] > 5
     assert brand("show", compiled).code == 3
     assert brand("list", "--json").json["brands"] == []
+
+
+def test_answers_are_changed_and_a_source_is_removed(brand, compiled):
+    changed = brand("update", compiled, "--answer", "audience=cafés", "--forget", "what_we_do", "--json").json
+    connection = brand("status", compiled, "--json").json["sources"][0]["connection_id"]
+    unsure = brand("disconnect", connection)
+    gone = brand("disconnect", connection, "--yes", "--json").json
+
+    assert changed["answers"] == {"audience": "cafés"}
+    assert (unsure.code, gone["connection"]) == (2, connection)
+    assert gone["rows"] > 5
+    assert "No source is connected" in brand("compile", compiled, "--plan").err
 
 
 def test_a_brand_of_a_tenant_is_gone_on_with_for_that_tenant(brand):

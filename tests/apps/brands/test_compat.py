@@ -255,7 +255,7 @@ def test_a_claimed_job_has_the_columns_of_the_document(words, brand, bench):
     assert (waiting.available_at - bench.now).total_seconds() == 60
 
 
-def test_lost_locks_are_told_in_the_words_of_the_document(words, brand, bench):
+def test_lost_locks_are_told_in_the_words_of_the_document(words, brands, brand, bench):
     made = words.enqueue_compile_job(brand.id, new_id())
     errors = []
     for _ in range(3):
@@ -263,6 +263,7 @@ def test_lost_locks_are_told_in_the_words_of_the_document(words, brand, bench):
         bench.advance("10 min 1 s")
         assert words.release_stale_jobs() == 1
         errors.append(words.get_job(made.job_id).last_error)
+        assert job_row(brands)[3] == errors[-1]
         bench.advance("10 min")
 
     assert errors == ["Released from stale lock"] * 2 + ["Stale lock after 3 attempts"]

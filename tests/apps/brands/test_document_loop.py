@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
@@ -103,3 +104,18 @@ def test_a_source_is_brought_in_through_the_callers_own_client_and_in_its_time(b
     assert brought.error.startswith("Polling timed out after 0.5s")
     start = next(one for one in outside.books.requests(method="POST") if one.path.endswith("/runs"))
     assert start.headers["authorization"] == digest("Bearer token-of-another")
+
+
+def test_two_who_bring_the_same_source_in_at_once_pay_for_one_run(brands, outside):
+    outside.apify.script(duration_seconds=1, times=None)
+    (connection,) = connect(brands, brands.add(ACME, "Acme"))
+
+    def ingest(_number):
+        return BrandBrain(brands, ACME).ingest_source(connection, poll_interval_s=0.05)
+
+    with ThreadPoolExecutor(2) as threads:
+        results = list(threads.map(ingest, range(2)))
+
+    (run,) = runs_of(brands, connection)
+    assert [(each.success, each.apify_run_id, each.error) for each in results] == [(True, run.id, None)] * 2
+    assert len(outside.books.paid_runs()) == 1

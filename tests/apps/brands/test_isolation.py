@@ -26,12 +26,14 @@ OF_BRANDS = {
     "status": lambda b, it: (b.status(GLOBEX, it.compiled), b.status(GLOBEX, it.brand)),
     "snapshot": lambda b, it: (b.snapshot(GLOBEX, it.brand), b.snapshot(GLOBEX, it.brand, 1)),
     "remove": lambda b, it: b.remove(GLOBEX, it.brand),
+    "update": lambda b, it: b.update(GLOBEX, it.brand, name="Mine"),
+    "disconnect": lambda b, it: b.disconnect(GLOBEX, it.connection),
     "compile_run": lambda b, it: b.compile_run(GLOBEX, it.compiled),
     "freshness": lambda b, it: b.freshness(GLOBEX, it.connection, force_refresh=False),
     "evidence": lambda b, it: b.evidence(GLOBEX, it.brand, [it.connection]),
     "list": lambda b, _: b.list(GLOBEX),
 }
-NOBODYS = {"add", "on", "prune"}
+NOBODYS = {"add", "on", "prune", "task"}
 """These name nothing that could be somebody's."""
 OF_WORDS = {
     "enqueue_compile_job": lambda w, it: w.enqueue_compile_job(it.brand, new_id()),

@@ -23,7 +23,8 @@ from haulwright.apps.brands.jobs import ABORT, COMPILE, QUEUE, REFRESH, SEEK, TI
 from haulwright.apps.brands.model.account import ModelAccount
 from haulwright.apps.brands.platforms.capabilities import SWITCHED_OFF
 from haulwright.apps.brands.platforms.registry import Registry
-from haulwright.apps.brands.removal import BrandRemoval
+from haulwright.apps.brands.records import UPDATED
+from haulwright.apps.brands.removal import BRAND, SOURCE, Removal
 from haulwright.apps.brands.repository import BrandRepository
 from haulwright.apps.brands.retry import COMPILE_RETRY
 from haulwright.apps.brands.rows import (
@@ -44,13 +45,15 @@ from haulwright.apps.brands.tasks.tidy import PruneResult, TidyTask
 from haulwright.engine.ids import new_id
 from haulwright.engine.names import check_name
 from haulwright.engine.payload import check
-from haulwright.errors import NotFound
+from haulwright.errors import Conflict, NotFound
+from haulwright.events import Event
 from haulwright.operations.access import EVERYBODY, INSTALLATION
 from haulwright.operations.principal import Role
 from haulwright.settings import Settings
 
 if TYPE_CHECKING:
     from haulwright import Haulwright, Principal, Task
+    from haulwright.application import Writing
 
 ANSWERS_LIMIT_BYTES: Final = 256 * 1024
 
@@ -110,6 +113,35 @@ class Brands(Application):
         row = {"tenant": principal.acting_tenant, "id": new_id(), "name": check_name("name", name), "answers": text}
         return Brand.of(self.tables.write("brands.add", **row)[0])
 
+    @verb("brands.change")
+    def update(
+        self,
+        principal: Principal,
+        brand_id: str,
+        *,
+        name: str | None = None,
+        answers: Mapping[str, Any] | None = None,
+    ) -> Brand:
+        """Change the name of a brand, or some of its answers: an answer that is None goes, others stay as they are.
+
+        The next compile works with them; snapshots that are there stay as they are.
+        """
+        tenant, brand_id = principal.acting_tenant, parse_id("brand", brand_id)
+
+        def work(writing: Writing) -> Brand:
+            rows = writing.run("brands.hold", tenant=tenant, id=brand_id)
+            if not rows:
+                raise NotFound("brand", brand_id)
+            brand = Brand.of(writing.run("brands.get", tenant=tenant, id=brand_id)[0])
+            merged = {key: value for key, value in {**brand.answers, **(answers or {})}.items() if value is not None}
+            text = check(merged, root="answers", limit_bytes=ANSWERS_LIMIT_BYTES)
+            new_name = brand.name if name is None else check_name("name", name)
+            data = {"brand_id": brand_id, "name": new_name, "questions": sorted(answers or {})}
+            writing.record(Event(UPDATED, tenant, actor=principal.actor, data=data))
+            return Brand.of(writing.run("brands.update", tenant=tenant, id=brand_id, name=new_name, answers=text)[0])
+
+        return self.tables.transact(work)
+
     @verb("brands.read")
     def get(self, principal: Principal, brand_id: str) -> Brand:
         """One brand."""
@@ -138,6 +170,8 @@ class Brands(Application):
         source = {"platform": platform, "capability": capability, "identifier": checked}
         row = {**source, "settings": json.dumps(options), "enabled": enabled}
         rows = self.tables.write("connections.connect", tenant=brand.tenant, id=new_id(), brand_id=brand.id, **row)
+        if not rows:
+            raise Conflict(f"The source {platform}.{capability} {checked} is being removed.", hint="Try again soon.")
         return BrandConnection.of(rows[0])
 
     @verb("brands.read")
@@ -197,8 +231,14 @@ class Brands(Application):
     @verb("brands.remove")
     def remove(self, principal: Principal, brand_id: str) -> int:
         """Take a brand out: its work is cancelled, its rows are deleted in batches, its events stay."""
-        removal = BrandRemoval(self.tables, self.jobs, principal.acting_tenant, parse_id("brand", brand_id))
-        return removal.run(principal.actor)
+        key = (principal.acting_tenant, parse_id("brand", brand_id))
+        return Removal(self.tables, self.jobs, BRAND, *key).run(principal.actor)
+
+    @verb("brands.remove")
+    def disconnect(self, principal: Principal, connection_id: str) -> int:
+        """Take a source out: its work is cancelled, what was found through it is deleted; snapshots and events stay."""
+        key = (principal.acting_tenant, parse_id("connection", connection_id))
+        return Removal(self.tables, self.jobs, SOURCE, *key).run(principal.actor)
 
     @verb("brands.prune")
     def prune(self, principal: Principal, *, dry_run: bool = False) -> PruneResult:

@@ -51,6 +51,27 @@ def add(site: Site, name: str, texts: tuple[str, ...], file: IO[bytes] | None, t
     _next(site, f"haulwright brand connect {brand.id} instagram.posts HANDLE", tenant)
 
 
+@command.command("update")
+@click.argument("brand")
+@click.option("--name", help="Call it this from now on.")
+@click.option(
+    "--answer", "texts", multiple=True, metavar="QUESTION=ANSWER", help="A new or changed answer; repeatable."
+)
+@click.option("--answers", "file", type=click.File("rb"), help="A JSON file of answers by question; - is stdin.")
+@click.option("--forget", "forgotten", multiple=True, metavar="QUESTION", help="An answer that goes; repeatable.")
+@for_tenant
+@click.pass_obj
+def update(  # noqa: PLR0913 - the options of the command, each with a name
+    site: Site, /, brand: str, *, name: str | None, texts: tuple[str, ...], file: IO[bytes] | None,
+    forgotten: tuple[str, ...], tenant: str,
+) -> None:  # fmt: skip
+    """Change the name or the answers of a BRAND; those that are not named stay. The next compile works with them."""
+    answers = _answers(file) | pairs(texts, what="--answer") | dict.fromkeys(forgotten)
+    changed = _brands(site).update(_principal(site, tenant), brand, name=name, answers=answers)
+    site.out.show(views.brand(changed), f"{changed.name} has {len(changed.answers)} answers.")
+    _next(site, f"haulwright brand compile {changed.id}", tenant)
+
+
 @command.command("list")
 @for_tenant
 @click.pass_obj
@@ -84,6 +105,23 @@ def connect(  # noqa: PLR0913 - the options of the command, each with a name
     )
     site.out.show(views.connection(connection), f"{connection.source} {connection.identifier}: {connection.id}")
     _next(site, f"haulwright brand compile {brand} --plan", tenant)
+
+
+@command.command("disconnect")
+@click.argument("connection")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@for_tenant
+@click.pass_obj
+def disconnect(site: Site, connection: str, tenant: str, *, yes: bool) -> None:
+    """Remove a source by its id, with everything that was found through it; snapshots and events stay."""
+    brands, principal = _brands(site), _principal(site, tenant)
+    row = brands.connection(principal, connection)
+    if not yes:
+        confirm(
+            f"remove {row.source} {row.identifier}", f"Remove {row.source} {row.identifier} with all that it found?"
+        )
+    rows = brands.disconnect(principal, connection)
+    site.out.show({"connection": row.id, "rows": rows}, f"{row.source} {row.identifier} is removed, with {rows} rows.")
 
 
 @command.command("compile")

@@ -24,12 +24,19 @@ RUN_FETCHED: Final = "brand.run_fetched"
 RUN_NORMALIZED: Final = "brand.run_normalized"
 RAW_PRUNED: Final = "brand.raw_pruned"
 REMOVED: Final = "brand.removed"
+SOURCE_REMOVED: Final = "brand.source_removed"
+UPDATED: Final = "brand.updated"
 
 
-def lock_brand(writing: Writing, tenant: str, brand_id: str) -> None:
-    """Be the only one that writes for a brand until the transaction ends; nobody writes for one that is removed."""
+def lock_brand(writing: Writing, tenant: str, brand_id: str, connection_id: str | None = None) -> None:
+    """Be the only one that writes for a brand until the transaction ends; nobody writes for one that is removed.
+
+    Nor for a source of it that is removed, where one is named.
+    """
     if not writing.run("brands.hold", tenant=tenant, id=brand_id):
         raise Cancelled("The brand is being removed.")
+    if connection_id is not None and not writing.run("connections.hold", tenant=tenant, id=connection_id):
+        raise Cancelled("The source is being removed.")
 
 
 def record_outcome(

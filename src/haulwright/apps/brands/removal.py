@@ -1,12 +1,13 @@
-"""Taking a brand out: first nobody writes for it any more, then its rows go in batches, itself last."""
+"""Taking out a brand, or one source of it: first nobody writes for it any more, then its rows go, itself last."""
 
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from haulwright.apps.brands.buying.write_off import stop_run
-from haulwright.apps.brands.records import REMOVED
+from haulwright.apps.brands.records import REMOVED, SOURCE_REMOVED
 from haulwright.apps.brands.rows import PaidRun
 from haulwright.errors import Conflict, NotFound
 from haulwright.events import Event
@@ -16,45 +17,68 @@ if TYPE_CHECKING:
     from haulwright.apps.brands.jobs import BrandJobs
 
 BATCH_ROWS: Final = 500
-TABLES: Final = (
-    "raw_items", "quarantine", "refs", "evidence", "snapshots", "sources", "runs", "compiles", "connections",
+
+
+@dataclass(frozen=True, slots=True)
+class Removable:
+    """What can be taken out, and the rows that go with it."""
+
+    what: str
+    """In the words of people, and the entry that deletes it itself."""
+    book: str
+    key: str
+    """The column that its rows have its id in."""
+    tables: tuple[str, ...]
+    """In this order, for each refers to those after it."""
+    event: str
+
+
+BRAND: Final = Removable(
+    "brand", "removal", "brand_id",
+    ("raw_items", "quarantine", "refs", "evidence", "snapshots", "sources", "runs", "compiles", "connections"),
+    REMOVED,
 )  # fmt: skip
-"""In this order, for each refers to those after it."""
+SOURCE: Final = Removable(
+    "connection", "disconnection", "connection_id",
+    ("raw_items", "quarantine", "refs", "evidence", "sources", "runs"),
+    SOURCE_REMOVED,
+)  # fmt: skip
 
 
-class BrandRemoval:
-    """Removes one brand. Interrupted, it can be asked for again."""
+class Removal:
+    """Removes one brand or source. Interrupted, it can be asked for again."""
 
-    def __init__(self, tables: Tables, jobs: BrandJobs, tenant: str, brand_id: str) -> None:
+    def __init__(self, tables: Tables, jobs: BrandJobs, kind: Removable, tenant: str, row_id: str) -> None:
         self._tables = tables
         self._jobs = jobs
+        self._kind = kind
         self._tenant = tenant
-        self._brand_id = brand_id
-        self._key = {"tenant": tenant, "brand_id": brand_id}
+        self._id = row_id
+        self._key = {"tenant": tenant, kind.key: row_id}
 
     def run(self, actor: str) -> int:
-        """Remove the brand, and return how many rows went."""
-        store = self._tables.app.store
+        """Remove it, and return how many rows went."""
+        store, reason = self._tables.app.store, f"its {self._kind.what} is removed"
         for job_id in self._tables.transact(self._mark):
             with suppress(Conflict, NotFound):  # it has just ended
-                store.jobs.cancel(job_id, tenant=self._tenant, reason="its brand is removed", actor=actor)
+                store.jobs.cancel(job_id, tenant=self._tenant, reason=reason, actor=actor)
         rows = 0
-        for table in TABLES:
-            while deleted := len(self._tables.write(f"removal.{table}", **self._key, limit=BATCH_ROWS)):
+        for table in self._kind.tables:
+            while deleted := len(self._tables.write(f"{self._kind.book}.{table}", **self._key, limit=BATCH_ROWS)):
                 rows += deleted
         return self._tables.transact(lambda writing: self._end(writing, rows, actor))
 
     def _mark(self, writing: Writing) -> list[str]:
-        """Close the brand, have its runs stopped, and return the jobs that work for it."""
-        if not writing.run("removal.mark", **self._key):
-            raise NotFound("brand", self._brand_id)
-        for row in writing.run("removal.under_way", **self._key):
+        """Close it, have its runs stopped, and return the jobs that work for it."""
+        if not writing.run(f"{self._kind.book}.mark", **self._key):
+            raise NotFound(self._kind.what, self._id)
+        for row in writing.run(f"{self._kind.book}.under_way", **self._key):
             stop_run(writing, self._jobs, PaidRun.of(row))
-        return [str(job_id) for (job_id,) in writing.run("removal.jobs", **self._key)]
+        return [str(job_id) for (job_id,) in writing.run(f"{self._kind.book}.jobs", **self._key)]
 
     def _end(self, writing: Writing, rows: int, actor: str) -> int:
-        """Delete the brand itself, beside the event that counts all rows."""
-        total = rows + len(writing.run("removal.brand", **self._key))
-        data = {"brand_id": self._brand_id, "rows": total}
-        writing.record(Event(REMOVED, self._tenant, actor=actor, data=data))
+        """Delete itself, beside the event that counts all rows."""
+        total = rows + len(writing.run(f"{self._kind.book}.{self._kind.what}", **self._key))
+        data = {self._kind.key: self._id, "rows": total}
+        writing.record(Event(self._kind.event, self._tenant, actor=actor, data=data))
         return total

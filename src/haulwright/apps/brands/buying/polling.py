@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from haulwright import Context, Permanent, Snooze, Tx
 from haulwright.apps.brands.buying.poll_clock import elapsed_us
+from haulwright.apps.brands.run_log import log_completion, log_look
 from haulwright.clock import SECOND
 from haulwright.engine.outcome import RetryLater, outcome_of
 from haulwright.errors import RunError
@@ -49,6 +50,7 @@ class RunPoller:
         look = await _look(apify, run)
         actor_run = look if isinstance(look, ActorRun) else None
         if actor_run is not None and actor_run.is_terminal:
+            log_completion(actor_run)
             return _success(actor_run)
         again = _next_look(run, look, limits)
         elapsed = elapsed_us(run, await asyncio.to_thread(ctx.store.now), actor_run)
@@ -57,6 +59,7 @@ class RunPoller:
             return await _give_up(apify, run, look, limits)
         snooze = Snooze(min(again.seconds, left), again.gate)
         await asyncio.to_thread(self._record, ctx, run, elapsed, round(snooze.seconds * SECOND))
+        log_look(run, look, elapsed, limits.timeout_seconds)
         return snooze
 
     def _record(self, ctx: Context, run: PaidRun, elapsed: int, wait_us: int) -> None:

@@ -17,6 +17,7 @@ from haulwright.apps.brands.buying.write_off import stop_run, write_off
 from haulwright.apps.brands.platforms.capabilities import Capability
 from haulwright.apps.brands.records import RUN_ENDED, RUN_FETCHED, lock_brand, record_run_event, record_start
 from haulwright.apps.brands.rows import PaidRun
+from haulwright.apps.brands.run_log import log_start, log_storage
 from haulwright.engine.ids import new_id
 from haulwright.sources.apify import ActorRun, Apify, Order, input_hash
 
@@ -90,7 +91,7 @@ class RunPurchase:
     def _order(self, tx: Tx, state: ConnectionState, capability: Capability, job_id: str) -> PaidRun:
         """Write a run down before anything is sent, or take over the one that a dead job left."""
         writing, connection, orphan = self._tables.on(tx), state.connection, state.unfinished
-        lock_brand(writing, connection.tenant, connection.brand_id)
+        lock_brand(writing, connection.tenant, connection.brand_id, connection.id)
         if orphan is not None and state.can_adopt(orphan, self._settings.fresh_seconds):
             return self._take_over(writing, orphan, job_id)
         if orphan is not None:
@@ -121,11 +122,13 @@ class RunPurchase:
             return await start.arecover(run.id)
 
         actor_run = await ctx.aeffect("start", start.abegin, run.id, key=f"start:{run.id}", recover=recover)
-        return await ctx.acommit(f"started:{run.id}:{ctx.job.id}", self._record_start, run, actor_run, key=run.id)
+        started = await ctx.acommit(f"started:{run.id}:{ctx.job.id}", self._record_start, run, actor_run, key=run.id)
+        log_start(started)
+        return started
 
     def _record_start(self, tx: Tx, run: PaidRun, actor_run: ActorRun) -> PaidRun:
         writing = self._tables.on(tx)
-        lock_brand(writing, run.tenant, run.brand_id)
+        lock_brand(writing, run.tenant, run.brand_id, run.connection_id)
         started = record_start(writing, run, actor_run)
         if started is None:
             raise Cancelled("The run was given up meanwhile.")
@@ -150,12 +153,14 @@ class RunPurchase:
         items = apify.aitems(run.dataset_id or "", limit=run.cap, page=min(PAGE_ITEMS, run.cap))
         rows = [_raw_row(item) async for item in items]
         size = {"dataset_items": items.total, "truncated": items.truncated}
-        return await ctx.acommit(f"fetched:{run.id}:{ctx.job.id}", self._store, run, rows, size, key=run.id)
+        fetched = await ctx.acommit(f"fetched:{run.id}:{ctx.job.id}", self._store, run, rows, size, key=run.id)
+        log_storage(fetched)
+        return fetched
 
     def _store(self, tx: Tx, run: PaidRun, rows: list[dict[str, Any]], size: dict[str, Any]) -> PaidRun:
         """Replace the raw items of a run and their count, in one transaction."""
         writing, of_run = self._tables.on(tx), {"tenant": run.tenant, "run_id": run.id}
-        lock_brand(writing, run.tenant, run.brand_id)
+        lock_brand(writing, run.tenant, run.brand_id, run.connection_id)
         writing.run("items.clear", **of_run)
         writing.each("items.store", [{"item_index": index, **row} for index, row in enumerate(rows)], **of_run)
         key = {"tenant": run.tenant, "id": run.id}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import random
 import time
 from typing import Any, Final
@@ -27,6 +26,7 @@ from haulwright.apps.brands.evidence.normalization import NormalizationCounts, n
 from haulwright.apps.brands.jobs import QUEUE
 from haulwright.apps.brands.retry import DEFAULT_STALE_LOCK_MINUTES
 from haulwright.apps.brands.rows import BrandConnection, CompileRun, PaidRun, parse_id
+from haulwright.apps.brands.run_log import logger
 from haulwright.apps.brands.settings import DEFAULT_POLL_INTERVAL_S, DEFAULT_POLL_TIMEOUT_S
 from haulwright.engine.ids import new_id
 from haulwright.engine.job import Lease
@@ -37,8 +37,6 @@ from haulwright.engine.transitions import FINAL
 from haulwright.errors import Conflict, InvalidValue, LeaseLost, NotFound, ResultTimeout
 from haulwright.operations.access import require
 from haulwright.redaction import redact
-
-logger: Final = logging.getLogger("haulwright.brands")
 
 NO_JOB: Final = "No available jobs"
 TAKEN: Final = "Job claimed by another worker"

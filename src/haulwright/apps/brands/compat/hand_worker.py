@@ -93,9 +93,11 @@ class HandWorker:
 
     async def run_through(self, job_id: str, until: float) -> None:
         """Claim a job at once and run it to its end under one lease; what is late is given back for others."""
-        lease = await self._claim(job_id, early=True)
-        if lease is None:
-            return
+        while (lease := await self._claim(job_id, early=True)) is None:  # somebody else brings the same source in
+            wait = await asyncio.to_thread(self._wait_for, job_id)
+            if wait is None or time.monotonic() > until:
+                return
+            await asyncio.sleep(wait)
         async with self._renewing(), self._holding(lease):
             while True:
                 run = self._run(lease, Context(lease, self._store, worker=lease.worker_id))

@@ -19,6 +19,7 @@ from haulwright.apps.brands.evidence.status import SourceOutcome
 from haulwright.apps.brands.platforms.capabilities import SWITCHED_OFF, Capability
 from haulwright.apps.brands.records import RUN_ENDED, lock_brand, record_outcome, record_run_event
 from haulwright.apps.brands.rows import BrandConnection, PaidRun
+from haulwright.apps.brands.run_log import log_failure, log_normalization
 from haulwright.engine.outcome import REASON_PERMANENT, RetryLater, outcome_of
 from haulwright.engine.payload import clip
 from haulwright.errors import NotFound
@@ -78,6 +79,7 @@ class RefreshTask:
             if not _is_final(ctx, error):
                 raise
             await ctx.acommit(f"fail:{ctx.job.id}", self._fail, state, error, ctx.job.id, key=ctx.job.id)
+            log_failure(connection_id, error)
             await asyncio.to_thread(self._wake_others, ctx, state)
             if isinstance(error, ApifyTimeoutError):  # trying again would find the run aborted
                 return Bury(REASON_PERMANENT, failure_of(error))
@@ -137,18 +139,19 @@ class RefreshTask:
     async def _normalize(self, ctx: Context, run: PaidRun, capability: Capability) -> PaidRun:
         name = f"normalize:{run.id}:{ctx.job.id}"
         counts = await ctx.acommit(name, self._normalize_in, run, capability, key=run.id)
+        log_normalization(run, counts)
         if counts.error is not None:
             raise TooManyBadItems(counts.error)
         return replace(run, normalized_created=counts.created, normalized_updated=counts.updated)
 
     def _normalize_in(self, tx: Tx, run: PaidRun, capability: Capability) -> NormalizationCounts:
         writing = self._tables.on(tx)
-        lock_brand(writing, run.tenant, run.brand_id)
+        lock_brand(writing, run.tenant, run.brand_id, run.connection_id)
         return normalize(writing, run, capability, run.cap, self._settings.bad_items_ratio)
 
     def _settle(self, tx: Tx, state: ConnectionState, outcome: SourceOutcome, job_id: str) -> dict[str, Any]:
         writing, connection = self._tables.on(tx), state.connection
-        lock_brand(writing, connection.tenant, connection.brand_id)
+        lock_brand(writing, connection.tenant, connection.brand_id, connection.id)
         if state.compile_run is not None:
             record_outcome(writing, connection.tenant, state.compile_run.id, outcome, job_id)
         return {
@@ -161,7 +164,7 @@ class RefreshTask:
     def _fail(self, tx: Tx, state: ConnectionState, error: Exception, job_id: str) -> None:
         """Write what went wrong beside the run that it happened to, and beside the compile that waits for it."""
         writing, connection = self._tables.on(tx), state.connection
-        lock_brand(writing, connection.tenant, connection.brand_id)
+        lock_brand(writing, connection.tenant, connection.brand_id, connection.id)
         rows = writing.run("runs.of_connection", tenant=connection.tenant, connection_id=connection.id, limit=1)
         run = PaidRun.of(rows[0]) if rows and PaidRun.of(rows[0]).job_id == job_id else None
         failure = failure_of(error)

@@ -50,11 +50,13 @@ class SeekTask:
     def _conclude(self, tx: Tx, run: PaidRun, actor_run: ActorRun | None, job_id: str) -> SeekResult:
         """Go on with a run where somebody still wants it, stop it where not; write off what was not found."""
         writing = self._tables.on(tx)
-        has_brand = writing.run("brands.hold", tenant=run.tenant, id=run.brand_id)
+        is_wanted = writing.run("brands.hold", tenant=run.tenant, id=run.brand_id) and writing.run(
+            "connections.hold", tenant=run.tenant, id=run.connection_id
+        )
         if actor_run is None:
             write_off(writing, run, LEFT_BEHIND)
             return "never begun"
-        if not has_brand or record_start(writing, run, actor_run) is None:
+        if not is_wanted or record_start(writing, run, actor_run) is None:
             writing.enqueue(self._jobs.abort(run.tenant, actor_run.id))
             return "stopped"
         (refresh,) = writing.enqueue(self._jobs.refresh(run.tenant, run.connection_id))

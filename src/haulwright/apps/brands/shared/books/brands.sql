@@ -9,6 +9,11 @@ returning tenant, id, name, answers, created_at;
 select tenant, id, name, answers, created_at from brands_brands
 where tenant = :tenant and id = :id and removed_at is null;
 
+-- name: update
+update brands_brands set name = :name, answers = :answers, updated_at = haulwright_now(:now)
+where tenant = :tenant and id = :id and removed_at is null
+returning tenant, id, name, answers, created_at;
+
 -- name: list
 select tenant, id, name, answers, created_at from brands_brands
 where tenant = :tenant and removed_at is null

@@ -20,6 +20,7 @@ create table brands_connections (
     identifier text    not null check (identifier <> ''),
     settings   text    not null,
     enabled    integer not null check (enabled in (0, 1)),
+    removed_at integer,                               -- it is being deleted: nothing is written for it any more
     created_at integer not null,
     updated_at integer not null,
     primary key (tenant, id),
@@ -284,7 +285,8 @@ left join haulwright_keys k on k.tenant = c.tenant and k.kind = 'job_key' and k.
 create view haulwright_v_brandbrain_job as
 select j.tenant, j.id, c.brand_id, c.id as compile_run_id, 'compile' as job_type,
        case when j.state = 'running' or j.waiting_on = 'join' then 'running' else 'pending' end as status,
-       j.attempts, j.max_attempts, j.error_message as last_error,
+       j.attempts, j.max_attempts,
+       case when j.error_code = 'lease_expired' then 'Released from stale lock' else j.error_message end as last_error,
        datetime(j.leased_at / 1000000, 'unixepoch') as locked_at,
        (select w.name from haulwright_workers w where w.id = j.worker_id) as locked_by,
        datetime(j.run_at / 1000000, 'unixepoch') as available_at,
@@ -299,7 +301,11 @@ where j.task = 'brands.compile'
 union all
 select j.tenant, j.id, c.brand_id, c.id, 'compile',
        case j.state when 'succeeded' then 'succeeded' else 'failed' end,
-       j.attempts, j.max_attempts, coalesce(j.error_message, j.reason), null, null,
+       j.attempts, j.max_attempts,
+       case when j.reason = 'lease_exhausted' then 'Stale lock after ' || j.attempts || ' attempts'
+            when j.error_code = 'lease_expired' then 'Released from stale lock'
+            else coalesce(j.error_message, j.reason) end,
+       null, null,
        datetime(j.run_at / 1000000, 'unixepoch'),
        json_object('force_refresh', json(iif(c.force_refresh, 'true', 'false')), 'prompt_version', c.prompt_version,
                    'model', c.model),
