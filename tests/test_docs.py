@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from pathlib import Path
 
 import pytest
 
+from haulwright.client.task_options import TaskKeywords, task_options
 from haulwright.engine.transitions import TRANSITIONS
-from tools import glossary, reference
+from tools import glossary, python_reference, reference
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -18,6 +20,16 @@ LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(#[^)\s]*)?\)")
 def test_the_reference_pages_follow_from_the_code():
     assert reference.main(["--check"]) == 0
     assert glossary.main(["--check"]) == 0
+    assert python_reference.main(["--check"]) == 0
+
+
+def test_every_option_of_the_python_api_has_its_meaning():
+    rows = re.findall(r"^\| `(.+?)` \| *(.*?) *\|$", python_reference.page(), re.MULTILINE)
+
+    assert len(rows) > 100
+    assert [name for name, meaning in rows if not meaning] == []
+    options = {"name", *inspect.signature(task_options).parameters}
+    assert options == set(TaskKeywords.__annotations__)
 
 
 def test_every_verb_of_a_job_is_in_the_glossary():

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
+from typing import Any
 
 import pytest
 
 import haulwright
 from haulwright import Context, Haulwright, HaulwrightError, Retry, Source
-from haulwright.errors import NotFound, Refused, UnknownName
+from haulwright.client.arguments import Values
+from haulwright.errors import InvalidPayload, NotFound, Refused, UnknownName
 
 
 @pytest.fixture
@@ -219,3 +221,20 @@ def test_a_repl_completes_the_menu():
 def test_an_unknown_name_is_one_error_for_options_and_methods():
     assert issubclass(UnknownName, Refused | TypeError)
     assert issubclass(UnknownName, AttributeError)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value", "told"),
+    [
+        (int, "hunter2", "result: a str is not what its annotation says, int, or has no JSON form."),
+        (list[int], object(), "result: an object is not what its annotation says, list, or has no JSON form."),
+        (Any, object(), "result: an object has no JSON form."),
+    ],
+)
+def test_a_result_of_another_type_is_refused_in_a_whole_sentence(annotation, value, told):
+    with pytest.raises(InvalidPayload) as refusal:
+        Values(annotation, "result").dump(value, 1000)
+
+    assert refusal.value.message == told
+    assert refusal.value.hint.endswith(".")
+    assert "hunter2" not in str(refusal.value)
