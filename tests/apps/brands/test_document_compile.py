@@ -162,7 +162,7 @@ def test_the_signature_of_execute():
     assert parameters["force_refresh"].default is False
 
 
-@line("505", "force_refresh may be said only there", missing="force_refresh of execute_compile_job alone")
+@line("505", "force_refresh may be said only there")
 def test_force_refresh_may_be_said_at_execution(brands, brand):
     words = BrandBrain(brands, ACME)
     made = words.enqueue_compile_job(brand.id, new_id())
@@ -207,11 +207,7 @@ def test_answers_can_be_changed(brands):
     assert hasattr(brands, "change") or hasattr(brands, "set_answers")
 
 
-@line(
-    "522",
-    "or failed, with its evidence status, its error and its finish",
-    missing="the record of a compile that dies after its sources",
-)
+@line("522", "or failed, with its evidence status, its error and its finish")
 def test_a_compile_that_dies_after_its_sources_is_recorded(brands, brand, settle, monkeypatch):
     connect(brands, brand, settings={"cap": 2})
 
@@ -288,9 +284,9 @@ def test_a_refreshed_source(status):
     assert (entry["source"], entry["apify_run_status"], entry["raw_items_count"]) == ("instagram.posts", "SUCCEEDED", 6)
 
 
-@line("608", "apify_run_id is the UUID of our row in a reused entry", missing="our own id in apify_run_id")
-@line("617", "and in a refreshed one", missing="our own id in apify_run_id")
-@line("547", "str of the run's own id", missing="our own id in apify_run_id")
+@line("608", "apify_run_id is the UUID of our row in a reused entry")
+@line("617", "and in a refreshed one")
+@line("547", "str of the run's own id")
 def test_the_id_of_a_run_is_ours(brands, brand, status):
     (entry,) = status(SIX[0]).evidence_status["refreshed"]
     (connection,) = brands.connections(ACME, brand.id)
@@ -340,11 +336,7 @@ def test_a_reuse_without_a_run():
     assert evidence_status([SourceOutcome("instagram.posts", "c", "reused", "fresh")])["reused"]
 
 
-@line(
-    "562",
-    "reuse_cached_run takes the source and the run that the check gave",
-    missing="reuse_cached_run of the objects that check_source_freshness gives",
-)
+@line("562", "reuse_cached_run takes the source and the run that the check gave")
 def test_reuse_takes_what_the_check_gave(brands, brand, status):
     status(SIX[0])
     (connection,) = brands.connections(ACME, brand.id)
@@ -394,12 +386,7 @@ def test_the_error_of_a_time_out(sandbox, status):
     assert entry["error"].startswith("Polling timed out after 300s")
 
 
-@line(
-    "636",
-    "its status is timed_out in small letters",
-    differs="TIMED_OUT where we gave up, TIMED-OUT where Apify did: two words for two things",
-    page="explanation/differences.md#brands",
-)
+@line("636", "its status is timed_out in small letters")
 def test_the_status_of_a_time_out(sandbox, status):
     sandbox.apify.script(actor=POSTS, ending="NEVER")
     (entry,) = status(SIX[0], SIX[2]).evidence_status["failed"]

@@ -307,6 +307,7 @@ def test_a_run_stays_in_the_table(world):
 
     assert world.rows("select count(*) from haulwright_history") == [(0,)]
     assert len(job_runs(world.app)) == 1
+    assert world.rows("select count(*) from haulwright_history where task = 'brief.retain'") == [(0,)]
 
 
 @line("219", "job_runs tells what happened to each slot that began")
