@@ -154,6 +154,17 @@ def test_an_end_that_fits_two_ids_asks_for_more_of_it(haulwright, store, monkeyp
     assert (told.code, "The ids of 2 jobs end with abcdef." in told.err) == (2, True)
 
 
+def test_jobs_that_wait_for_a_retry_are_listed_by_the_word_that_the_list_shows(haulwright, enqueue, work):
+    retried, waiting = enqueue("fetch", "url=x"), None
+    work()
+    waiting = enqueue("fetch", "url=y")
+
+    (listed,) = haulwright("job", "list", "--state", "retrying", "--json").json["jobs"]
+
+    assert listed["id"] == retried != waiting
+    assert "retrying" in haulwright("job", "list", "--state", "retrying").out
+
+
 def test_no_job_is_the_last_one_of_an_empty_database(haulwright):
     assert "There is no job yet." in haulwright("job", "show", "last").err
 
