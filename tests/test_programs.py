@@ -72,9 +72,9 @@ def test_the_program_of_the_readme_runs_when_it_is_pasted(tmp_path, example):
     """Only its server is another one: the tests ask nobody outside."""
     (program,) = blocks("README.md", "python")
     program = program.replace("https://example.com", example)
-    program = program.replace('app.source("example.com",', 'app.source("example.com", policy=ON_LOOPBACK,')
-    own = 'from haulwright.sources.http.policy import Policy\n\nON_LOOPBACK = Policy(allow=("127.0.0.1",))\n'
-    (tmp_path / "shop.py").write_text(own + program)
+    (tmp_path / "shop.py").write_text(
+        program.replace('app.source("example.com",', 'app.source("example.com", private=True,')
+    )
     (commands,) = [text for text in blocks("README.md", "console") if "python shop.py" in text]
 
     told = shell(commands, tmp_path)

@@ -45,7 +45,7 @@ def test_a_decorator_without_brackets_makes_a_task(own, add):
         (lambda own: own.task(time_limit=3), "timeout='2 min'"),
         (lambda own: own.task(rate_limit="10/m"), "app.source("),
         (lambda own: own.task(queu="fast"), "Did you mean queue=?"),
-        (lambda own: own.task(colour="red"), "It has: concurrency, deadline"),
+        (lambda own: own.task(colour="red"), "queue, retry, source, tags"),
         (lambda own: own.task("fast"), "@app.task(queue=...)"),
         (lambda own: Retry(max_attempts=5), "attempts="),  # noqa: ARG005
         (lambda own: Retry(max_retries=5), "count the first run too"),  # noqa: ARG005
