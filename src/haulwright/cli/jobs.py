@@ -33,27 +33,18 @@ if TYPE_CHECKING:
     from haulwright.engine.job import Job
 
 LATEST = 20
-RETRYING = "retrying"
 
-command = NounGroup("job", help="Look at jobs, and ask why one does not run.", makes_database=())
+command = NounGroup("job", help="Look at jobs, and ask why one does not run.")
 
 
 @command.command("list")
-<<<<<<< HEAD
 @click.option("--state", type=click.Choice(STATE_WORDS), help="Only those in this state.")
-=======
-@click.option(
-    "--state", type=click.Choice([*(str(state) for state in State), RETRYING]), help="Only those in this state."
-)
->>>>>>> 2591338 (Mend the stops of a first hour: whole sentences for results, retrying as a state, an app named once)
 @filter_options
 @click.option("--stuck", is_flag=True, help="Only running jobs whose lease has run out, the first that ran out first.")
 @page_options(default=LATEST)
 @click.pass_obj
 def list_(site: Site, /, where: tuple[str, ...], *, stuck: bool, limit: int, after: str | None, **options: Any) -> None:
     """List jobs, the newest first, with holder, heartbeat, times and error."""
-    if options["state"] == RETRYING:  # a word for people: queued, and tried before
-        where, options["state"] = (*where, "attempts:>0"), str(State.QUEUED)
     query = job_query(where, **options)
     operations = site.operations()
     look = operations.jobs.stuck if stuck else operations.jobs.page

@@ -28,11 +28,7 @@ class Values:
 
     def __init__(self, hint: Any, what: str) -> None:
         self._what = what
-<<<<<<< HEAD
         self._annotation = "any JSON value" if hint is Any else getattr(hint, "__name__", None) or str(hint)
-=======
-        self._hint = hint
->>>>>>> 2591338 (Mend the stops of a first hour: whole sentences for results, retrying as a state, an app named once)
         self._plain_types = _plain_types_of(hint)
         try:
             self._adapter = _adapter(Any if hint is NoneType else hint)
@@ -48,27 +44,11 @@ class Values:
                 return text
         try:
             (plain,) = self._adapter.dump_python((value,), mode="json", warnings="error")
-<<<<<<< HEAD
         except Exception:  # noqa: BLE001 - pydantic raises several kinds here, all meaning the same, and quotes the value
             why = f"a value of type {type(value).__name__} does not fit its annotation or has no JSON form"
             hint = f"It is annotated as {self._annotation}: return such a value, or annotate what is returned."
             raise InvalidPayload(self._what, why, hint=hint) from None
-=======
-        except Exception:  # noqa: BLE001 - pydantic raises several kinds here, and quotes values, which may be secrets
-            raise self._unfit(value) from None
->>>>>>> 2591338 (Mend the stops of a first hour: whole sentences for results, retrying as a state, an app named once)
         return check(plain, root=self._what, limit_bytes=limit_bytes)
-
-    def _unfit(self, value: Any) -> InvalidPayload:
-        """The refusal of a value that is not what its annotation says, or has no JSON form."""
-        kind, declared = type(value).__name__, getattr(self._hint, "__name__", None) or str(self._hint)
-        article = "an" if kind[0].lower() in "aeiou" else "a"
-        if self._hint is Any:
-            why, hint = f"{article} {kind} has no JSON form", "Return JSON types, or annotate a dataclass or a model."
-        else:
-            why = f"{article} {kind} is not what its annotation says, {declared}, or has no JSON form"
-            hint = "Correct the annotation, or the value."
-        return InvalidPayload(self._what, why, hint=hint)
 
     def load(self, text: str) -> Any:
         """The value behind a JSON text."""
