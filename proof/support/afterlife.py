@@ -16,7 +16,7 @@ from haulwright.stores.effects import Begun
 from proof.support.diary import Diary
 from proof.support.machine import MACHINE
 
-PATIENCE_SECONDS = 20
+PATIENCE_SECONDS = 90
 FAILURE = Failure("ValueError", "boom", "it went wrong")
 OUTCOMES: dict[str, Outcome] = {
     "settle": Done('"by a zombie"'),

@@ -18,7 +18,7 @@ SANDBOX_VARIABLE = "PROOF_SANDBOX"
 """The address of the outside world, for the worker."""
 POLICY = Retry(5, base="10 s", jitter=0)
 PAST_THE_LEASE_SECONDS = 121
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 120.0
 
 POINTS = (
     "before effects.begin",

@@ -41,7 +41,7 @@ def test_a_drain_ends_when_workers_have_done_what_is_due(drain, store, process, 
 
     answer = drain()
 
-    worker.communicate(timeout=20)
+    worker.communicate(timeout=90)
     assert (answer.code, answer.json["drained"]) == (0, True)
     assert store.queues.counts() == []
 

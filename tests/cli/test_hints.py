@@ -134,7 +134,7 @@ def test_top_prints_its_looks_on_a_terminal_that_cannot_draw(process, on_file, s
 
     line = os.read(ours, 4096).decode()
     top.terminate()
-    top.communicate(timeout=20)
+    top.communicate(timeout=90)
     os.close(ours)
 
     assert "workers 0" in line

@@ -19,7 +19,7 @@ def test_a_reader_that_leaves_early_is_no_failure(process, on_file, sqlite_url):
 
     asked = process("settings", "--database", sqlite_url, stdout=writer)
     os.close(writer)
-    _, told = asked.communicate(timeout=20)
+    _, told = asked.communicate(timeout=90)
 
     assert (asked.returncode, told) == (0, "")
 
@@ -30,7 +30,7 @@ def test_an_interruption_ends_with_130_and_no_traceback(process, sqlite_url, on_
     tail.stdout.readline()
 
     tail.send_signal(signal.SIGINT)
-    _, told = tail.communicate(timeout=20)
+    _, told = tail.communicate(timeout=90)
 
     assert tail.returncode == 130
     assert told.strip() == "Error: Interrupted."
@@ -76,7 +76,7 @@ def test_a_terminal_gets_colours_unless_it_does_not_want_them(process, on_file, 
     asked = process("db", "verify", "--database", sqlite_url, stdout=theirs, extra={"TERM": "xterm", **colour})
     os.close(theirs)
     shown = _read_all(ours)
-    asked.communicate(timeout=20)
+    asked.communicate(timeout=90)
 
     assert "version" in shown
     assert ("\x1b[32m" in shown) is coloured
@@ -85,7 +85,7 @@ def test_a_terminal_gets_colours_unless_it_does_not_want_them(process, on_file, 
 def test_a_pipe_gets_plain_columns(process, on_file, sqlite_url):
     on_file("db", "migrate")
 
-    shown, _ = process("db", "verify", "--database", sqlite_url, stdout=subprocess.PIPE).communicate(timeout=20)
+    shown, _ = process("db", "verify", "--database", sqlite_url, stdout=subprocess.PIPE).communicate(timeout=90)
 
     assert "\x1b" not in shown
     assert shown.splitlines()[0].split() == ["level", "check", "finding"]

@@ -65,7 +65,7 @@ def test_several_workers_drain_a_queue_and_end_by_themselves(process, haulwright
         "--json",
     )
     whole = process("worker", "-A", SHOP, "--database", database_url, *words)
-    out, _ = whole.communicate(timeout=30)
+    out, _ = whole.communicate(timeout=90)
 
     assert whole.returncode == 0
     assert json.loads(out) == {"processes": 2, "restarts": 0}
@@ -89,7 +89,7 @@ def told_again(whole):
     with suppress(subprocess.TimeoutExpired):
         whole.wait(2 * ECHO_SECONDS)
     whole.send_signal(signal.SIGTERM)
-    whole.communicate(timeout=20)
+    whole.communicate(timeout=90)
 
 
 def test_a_signal_drains_all_workers_and_a_second_one_hurries(supervised, on_file):
@@ -124,7 +124,7 @@ def test_an_interrupt_from_the_keyboard_reaches_each_worker_once(supervised, on_
     line_with(whole.stderr, "told the workers to stop", "signal=SIGINT")
     line_with(whole.stderr, "worker stopped")
     Path("go").touch()
-    whole.communicate(timeout=20)
+    whole.communicate(timeout=90)
 
     assert whole.returncode == 0
     assert on_file("job", "show", job_id, "--json").json["state"] == "succeeded"
@@ -151,7 +151,7 @@ def test_workers_do_not_outlive_their_supervisor(supervised):
 )
 def test_workers_that_cannot_start_end_the_whole_with_their_code(process, words, code, told):
     whole = process("worker", *words, "--processes", "2")
-    _, said = whole.communicate(timeout=30)
+    _, said = whole.communicate(timeout=90)
 
     assert whole.returncode == code
     assert told in said

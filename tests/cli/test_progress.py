@@ -46,7 +46,7 @@ def test_several_processes_are_told_of_as_one(process, haulwright, enqueue, data
     for sku in ("A1", "bad", "A2"):
         enqueue("price", f"sku={sku}")
     words = ("--processes", "2", "--until-empty", "--progress", "--log-format", "json")
-    _, told = process("worker", "-A", SHOP, "--database", database_url, *words).communicate(timeout=30)
+    _, told = process("worker", "-A", SHOP, "--database", database_url, *words).communicate(timeout=90)
 
     lines = [line for line in map(json.loads, told.splitlines()) if line["message"] == "progress"]
 
@@ -62,7 +62,7 @@ def test_on_a_terminal_one_line_is_rewritten(process, on_file, sqlite_url):
 
     seen = read_until(ours, b"\r\x1b[Kdone 1, failed 0, left 0")
 
-    assert worker.wait(20) == 0
+    assert worker.wait(90) == 0
     worker.stdout.close()
     os.close(theirs)
     os.close(ours)

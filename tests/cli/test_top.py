@@ -112,7 +112,7 @@ def test_without_a_terminal_each_look_follows_the_one_before_until_it_is_interru
 
     looks = [json.loads(watch.stdout.readline()) for _ in range(3)]
     watch.send_signal(signal.SIGINT)
-    _, told = watch.communicate(timeout=20)
+    _, told = watch.communicate(timeout=90)
 
     assert [list(one) for one in looks] == [KEYS] * 3
     assert (watch.returncode, told) == (0, "")
@@ -155,7 +155,7 @@ def test_on_a_terminal_it_ends_cleanly_and_gives_the_screen_back(process, on_fil
     os.write(ours, b"q") if end == "q" else watch.send_signal(signal.SIGINT)
     rest = read_until(ours, b"\x1b[?1049l")
 
-    assert watch.wait(20) == 0
+    assert watch.wait(90) == 0
     assert b"due 1" in seen
     assert b"\x1b[?1049l" in rest
     assert termios.tcgetattr(theirs) == before

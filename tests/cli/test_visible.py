@@ -108,7 +108,7 @@ def test_a_terminal_gets_styles_and_no_other_control(rows, process, command):
     shown = process(*words_of(command, rows), stdin=theirs, stdout=theirs, stderr=theirs, extra={"TERM": "xterm"})
     os.close(theirs)
     seen = drain(ours)
-    shown.wait(20)
+    shown.wait(90)
 
     assert CONTROLS.findall(STYLE.sub("", seen).replace("\r\n", "\n")) == []
     assert r"\x1b]0;owned" in seen

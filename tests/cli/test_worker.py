@@ -106,7 +106,7 @@ def test_an_exclusive_worker_does_not_start_beside_another(process, store, datab
     store.workers.register(this_process("other"), ["default"], [])
 
     second = process("worker", "-A", SHOP, "--exclusive", "--until-empty", "--database", database_url)
-    _, told = second.communicate(timeout=20)
+    _, told = second.communicate(timeout=90)
 
     assert second.returncode == 4
     assert "Worker other is alive" in told
@@ -150,7 +150,7 @@ def test_a_signal_drains_a_worker(process, on_file, sqlite_url, number):
     _wait_for_state(on_file, second, attempts=0)
     Path("go").touch()
 
-    worker.communicate(timeout=20)
+    worker.communicate(timeout=90)
     assert worker.returncode == 0
     assert on_file("job", "show", first, "--json").json["state"] == "succeeded"
     assert on_file("job", "show", second, "--json").json["state"] == "queued"

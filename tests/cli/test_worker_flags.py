@@ -101,7 +101,7 @@ def test_grace_is_what_runs_get_to_finish(worker, haulwright):
     eventually(Path("begun").exists)
 
     stopped.send_signal(signal.SIGTERM)
-    stopped.communicate(timeout=20)
+    stopped.communicate(timeout=90)
 
     job = haulwright("job", "show", job_id, "--json").json
     assert (stopped.returncode, job["state"], job["attempts"]) == (0, "queued", 0)

@@ -137,7 +137,7 @@ def test_a_result_is_seen_when_somebody_else_makes_it(haulwright):
     somebody = threading.Thread(target=haulwright.drain)
     somebody.start()
 
-    assert handle.result(10).sku == "A1"
+    assert handle.result(90).sku == "A1"
     somebody.join()
 
 

@@ -87,7 +87,7 @@ def test_the_thread_of_a_loop_lives_whatever_its_step_raises(a_loop, steps, list
     steps += [error, error, worked.set]
     a_loop.start()
 
-    assert worked.wait(20)
+    assert worked.wait(90)
     a_loop.stop()
     assert not a_loop.is_alive
     assert [event.loop for event in listening.failures] == ["heartbeat"] * 2

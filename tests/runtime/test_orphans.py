@@ -82,7 +82,7 @@ def test_a_claim_that_no_executor_knows_is_given_back_and_burns_no_attempt(app, 
     handle = app.tasks[name].enqueue()
     start_worker(concurrency=2)
 
-    assert handle.result(20) == "done"
+    assert handle.result(90) == "done"
     assert (runs, handle.job().attempts, handle.job().losses) == ([1], 1, 0)
     assert all("had it in hand" in event.failure.message for event in ends.not_begun)
 
@@ -122,7 +122,7 @@ def test_runs_that_wait_run_or_are_settled_are_in_good_hands(app, start_worker, 
 
     @app.task()
     def plain() -> str:
-        go.wait(30)
+        go.wait(90)
         return "done"
 
     @app.task()
@@ -135,7 +135,7 @@ def test_runs_that_wait_run_or_are_settled_are_in_good_hands(app, start_worker, 
     eventually(lambda: len(looks) > 2)
     go.set()
 
-    assert {handle.result(20) for handle in handles} == {"done"}
+    assert {handle.result(90) for handle in handles} == {"done"}
     assert {(handle.job().attempts, handle.job().fence) for handle in handles} == {(1, 1)}
     assert ends.not_begun == []
 

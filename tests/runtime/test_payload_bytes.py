@@ -29,4 +29,4 @@ def test_a_worker_holds_a_few_large_jobs_at_a_time_and_runs_all_of_them(app, sta
         eventually(lambda held=held: len(begun) == held)
         assert sum(handle.state() is State.RUNNING for handle in handles) == 3
         may_end.release(3)
-    assert [handle.result(30) for handle in handles] == [SIZE] * 12
+    assert [handle.result(90) for handle in handles] == [SIZE] * 12

@@ -12,7 +12,7 @@ from haulwright.errors import LeaseLost
 from haulwright.stores.claim_cursor import ClaimCursor
 from tests.runtime.waiting import eventually
 
-PATIENCE_SECONDS = 20
+PATIENCE_SECONDS = 90
 
 
 class Notice(Observer):

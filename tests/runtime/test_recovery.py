@@ -81,7 +81,7 @@ def test_the_jobs_of_a_killed_process_come_back_at_once_and_those_of_a_live_one_
             eventually(lambda: all(has_noted(app, handle) for handle in handles))
             assert app.run_worker(until_empty=True) == 0
         with a_worker(tmp_path, url, "quickly") as second:
-            assert second.wait(30) == 0
+            assert second.wait(90) == 0
 
         assert [handle.result(0) for handle in handles] == [0, 1, 2]
         assert [(handle.job().attempts, handle.job().losses) for handle in handles] == [(1, 1)] * 3
@@ -105,7 +105,7 @@ def test_a_job_that_was_alone_in_a_killed_process_pays_for_it_with_an_attempt(ur
         with a_worker(tmp_path, url):
             eventually(lambda: has_noted(app, handle))
         with a_worker(tmp_path, url, "quickly") as second:
-            assert second.wait(30) == 0
+            assert second.wait(90) == 0
 
         assert (handle.result(0), handle.job().attempts, handle.job().losses) == (0, 2, 1)
 
@@ -138,7 +138,7 @@ def test_a_lease_that_is_renewed_as_soon_as_the_database_is_back_is_not_taken_by
         starting = threading.Thread(target=app.run_worker, kwargs={"once": True}, daemon=True)
         starting.start()
 
-        assert looked.wait(30)
+        assert looked.wait(90)
         lost = app.store.leases.renew([lease]).lost
         starting.join(60)
 

@@ -52,7 +52,7 @@ def let_go():
 @pytest.fixture
 def hung_renewals(let_go, monkeypatch, caplog):
     """What is logged while no renewal comes back."""
-    monkeypatch.setattr(Leases, "renew", lambda *_: let_go.wait(30) and Renewal(frozenset(), {}))
+    monkeypatch.setattr(Leases, "renew", lambda *_: let_go.wait(90) and Renewal(frozenset(), {}))
     with caplog.at_level(logging.WARNING, "haulwright.worker"):
         yield caplog
 
@@ -72,7 +72,7 @@ def test_a_long_commit_costs_neither_its_neighbours_nor_itself_the_lease(app, st
 
     def hold_on(_tx):
         committing.set()
-        assert let_go.wait(20)
+        assert let_go.wait(90)
 
     @app.task(lease="1 s")
     def commits(ctx: Context) -> str:
@@ -81,18 +81,18 @@ def test_a_long_commit_costs_neither_its_neighbours_nor_itself_the_lease(app, st
 
     @app.task(lease="1 s")
     def neighbour() -> str:
-        assert let_go.wait(20)
+        assert let_go.wait(90)
         return "done"
 
     handles = [commits.enqueue(), neighbour.enqueue()]
     start_worker(grace=20)
     start_worker(queues=("other",))
-    assert committing.wait(20)
+    assert committing.wait(90)
 
     eventually(lambda: renewed_us(app, handles[1]) > 2.5 * SECOND)
     let_go.set()
 
-    assert [handle.result(20) for handle in handles] == ["committed", "done"]
+    assert [handle.result(90) for handle in handles] == ["committed", "done"]
     assert [(handle.job().losses, handle.job().attempts) for handle in handles] == [(0, 1), (0, 1)]
     assert [run.job_id for event in listening.lags for run in event.runs] == [handles[0].id]
 

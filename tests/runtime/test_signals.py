@@ -99,7 +99,7 @@ def test_a_run_that_lost_its_lease_is_told_and_its_result_is_discarded_and_count
     eventually(lambda: handle.state() == "running")
     app.store.recovery.recover([handle.job().worker_id])
 
-    assert handle.result(20) == "second"
+    assert handle.result(90) == "second"
     eventually(lambda: by_name.told == ["lost"])
     worker.stop()
     eventually(lambda: [row.refused for row in app.store.workers.list(everyone=True)] == [1])
@@ -142,6 +142,6 @@ def test_a_heartbeat_keeps_a_job_alive_that_takes_longer_than_its_lease(app, sta
     time.sleep(0.2)
     handle = long.enqueue()
 
-    assert handle.result(20) == "done"
+    assert handle.result(90) == "done"
     job = handle.job()
     assert (job.losses, job.attempts, job.fence) == (0, 1, 1)

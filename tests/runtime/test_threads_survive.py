@@ -129,7 +129,7 @@ def failing(monkeypatch, kind, name, error, times=FAULTS):
 
 
 def all_ran_once(handles, runs):
-    assert [handle.result(30) for handle in handles] == list(range(len(handles)))
+    assert [handle.result(90) for handle in handles] == list(range(len(handles)))
     assert set(runs.values()) == {1}
     assert {(handle.job().attempts, handle.job().losses) for handle in handles} == {(1, 0)}
 
@@ -278,6 +278,6 @@ def test_an_outcome_that_makes_no_sense_is_the_end_of_its_job_alone(app, start_w
     start_worker(concurrency=1)
     eventually(lambda: handle.state() == "dead")
 
-    assert even.enqueue().result(20) == "done"
+    assert even.enqueue().result(90) == "done"
     assert (handle.job().reason, handle.job().error_class) == ("unstorable", "TypeError")
     assert lines() == []

@@ -141,7 +141,7 @@ def test_a_job_whose_run_never_returns_is_settled_as_timed_out_and_the_others_go
     eventually(lambda: stuck.state() is State.DEAD)
     handles = [quick.enqueue(n) for n in range(20)]
 
-    assert [handle.result(20) for handle in handles] == list(range(20))
+    assert [handle.result(90) for handle in handles] == list(range(20))
     job = stuck.job()
     assert (job.reason, job.error_code, job.attempts, job.losses) == ("attempts_exhausted", "timed_out", 1, 0)
     (told,) = lines("never returned")
@@ -161,7 +161,7 @@ def test_a_job_whose_run_never_returns_is_tried_again_as_its_budget_says(app, st
     impatient()
     start_worker(concurrency=3)
 
-    assert handle.result(20) == 2
+    assert handle.result(90) == 2
     assert (handle.job().fence, handle.job().losses) == (2, 0)
 
 
@@ -210,13 +210,13 @@ def test_a_lost_thread_takes_its_slot_along_until_it_comes_back(app, start_worke
     eventually(lambda: stuck.state() is State.DEAD)
 
     for handle in [together.enqueue(n) for n in range(20)]:
-        handle.result(20)
+        handle.result(90)
     assert max(most) == 2
 
     never.set()
     most.clear()
     for handle in [together.enqueue(n) for n in range(20)]:
-        handle.result(20)
+        handle.result(90)
     assert max(most) == 3
 
 
@@ -309,7 +309,7 @@ def test_a_run_that_never_returns_and_was_asked_to_cancel_is_cancelled(app, star
     handle = endless.enqueue()
     impatient()
     start_worker(concurrency=3)
-    assert begun.wait(20)
+    assert begun.wait(90)
     app.operations().jobs.cancel(handle.id, "not needed any more")
 
     eventually(lambda: handle.state() is State.CANCELLED)
@@ -368,4 +368,4 @@ def test_a_run_without_a_time_limit_may_take_as_long_as_it_likes(app, start_work
 
     never.set()
 
-    assert handle.result(20) == "done"
+    assert handle.result(90) == "done"

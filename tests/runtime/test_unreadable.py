@@ -53,7 +53,7 @@ def test_a_worker_starts_beside_rows_that_it_cannot_read_and_does_all_the_rest(a
 
     with caplog.at_level(logging.ERROR, "haulwright.worker"):
         start_worker()
-        assert work.enqueue().result(30) == 1
+        assert work.enqueue().result(90) == 1
         eventually(lambda: lost.job().losses == 1)
         eventually(lambda: app.store.schedules.slots("good"))
         eventually(lambda: len(app.store.events.latest(name=events.ROW_UNREADABLE)) == 3)
@@ -110,7 +110,7 @@ def test_a_job_whose_row_cannot_be_read_is_buried_and_the_others_run(app, start_
 
     start_worker()
     for handle in others:
-        handle.result(30)
+        handle.result(90)
     eventually(lambda: bad.job().state is State.DEAD)
 
     job = bad.job()

@@ -186,7 +186,7 @@ def stubborn(app) -> Callable[[], object]:
     @app.task(name="stubborn")
     def run(ctx: Context) -> str:
         begun.set()
-        let_go.wait(20)
+        let_go.wait(90)
         try:
             ctx.progress(1)
         except LeaseLost:
@@ -225,7 +225,7 @@ def test_a_stop_lets_runs_finish_within_the_grace_and_claims_nothing_more(start_
     time.sleep(0.2)  # several polls long
     stubborn.let_go.set()
 
-    assert first.result(20) == "done"
+    assert first.result(90) == "done"
     assert (second.state(), second.job().fence) == ("queued", 0)
 
 
@@ -276,7 +276,7 @@ def test_a_worker_works_on_after_tasks_that_raise_the_strangest_things(app, star
     broken = [exits.enqueue(), is_interrupted.enqueue()]
     eventually(lambda: states(broken) == ["dead", "dead"])
 
-    assert fine.enqueue().result(20) == "fine"
+    assert fine.enqueue().result(90) == "fine"
 
 
 def test_an_exclusive_worker_refuses_to_start_beside_another(app, start_worker):
@@ -397,7 +397,7 @@ def test_a_database_that_goes_away_while_the_worker_goes_to_sleep_does_not_end_i
     parked = later.using(delay="2 s").enqueue()
     start_worker()
 
-    assert slept.wait(20)
+    assert slept.wait(90)
     assert parked.result(timeout=20) == "done"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 90.0
 
 
 def eventually(condition: Callable[[], object], seconds: float = PATIENCE_SECONDS) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-from types import SimpleNamespace
 
 import pytest
 
 from haulwright.clock import SECOND
 from haulwright.engine.lease import renewal_seconds
+from haulwright.stores.effects import Effects
 from tests.stores.scenes import START, claim, claim_one, lose, new_job
 
 MANY = 40
@@ -94,7 +94,7 @@ def test_what_a_transaction_holds_is_not_taken_back_by_who_watched_it(store, ope
 def test_a_transaction_that_kept_a_lease_from_being_renewed_renews_it(store, clock, lease, monkeypatch, seconds):
     """Whoever watched it meanwhile saw it stand still, and may ask for it the moment that it is free."""
     moments = iter([100.0, 100.0 + seconds])
-    monkeypatch.setattr("haulwright.stores.effects.time", SimpleNamespace(monotonic=lambda: next(moments)))
+    monkeypatch.setattr(Effects, "_monotonic", staticmethod(lambda: next(moments)))
 
     store.effects.under(lease, "commit", lambda _connection: clock.advance(seconds))
 

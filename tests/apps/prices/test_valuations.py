@@ -53,7 +53,7 @@ def test_two_workers_cannot_interleave_to_a_valuation_that_misses_points(world):
     inside, others = threading.Event(), []
 
     def other():
-        inside.wait(10)
+        inside.wait(90)
         others.append(write(world, intake, theirs, offer(external_id="theirs", minor=6000)))
 
     rival = threading.Thread(target=other)

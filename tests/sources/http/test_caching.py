@@ -152,7 +152,7 @@ def test_a_dead_server_is_stood_in_for_too_and_no_longer_than_allowed(cached, se
 
 def test_a_server_that_uses_up_the_time_is_stood_in_for(client, clock, memory, serve):
     release = threading.Event()
-    server = serve(page(cache_control="max-age=60, stale-if-error=600"), lambda *_: release.wait(10))
+    server = serve(page(cache_control="max-age=60, stale-if-error=600"), lambda *_: release.wait(90))
     http = client(store=memory, clock=clock, limits=Limits(total=0.3))
     http.get(server.url)
     clock.advance(100)

@@ -105,7 +105,7 @@ def test_a_forbidden_literal_costs_no_turn(client, gate):
 
 def test_the_gate_is_left_when_the_caller_is_cancelled(gated, gate, serve):
     release = threading.Event()
-    server = serve(lambda _connection, _request: release.wait(10))
+    server = serve(lambda _connection, _request: release.wait(90))
 
     async def cancelled():
         call = asyncio.ensure_future(gated.aget(server.url))

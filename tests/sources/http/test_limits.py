@@ -14,7 +14,7 @@ from tests.sources.http.servers import respond
 def never():
     """Something to hang on until the test is over."""
     event = threading.Event()
-    yield lambda _connection, _request: event.wait(20)
+    yield lambda _connection, _request: event.wait(90)
     event.set()
 
 
