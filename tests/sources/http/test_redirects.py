@@ -151,3 +151,14 @@ def test_userinfo_in_a_location_is_not_sent(http, serve):
 
 async def loopback(_host, _port):
     return ["127.0.0.1"]
+
+
+@pytest.mark.parametrize(
+    ("location", "target"),
+    [("/caf\u00c3\u00a9?q=\u00c3\u00bc", "/caf%C3%A9?q=%C3%BC"), ("/caf\u00e9", "/caf%E9"), ("/a%20b", "/a%20b")],
+)
+def test_a_location_is_followed_by_the_bytes_that_the_server_wrote(http, serve, location, target):
+    server = serve(respond(302, Location=location), respond(200))
+
+    assert http.get(server.url).status == 200
+    assert server.first_lines[1] == f"GET {target} HTTP/1.1"

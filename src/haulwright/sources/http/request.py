@@ -90,7 +90,7 @@ class Request:
     def _onward(self, location: str, status: int) -> Address:
         """Where a Location leads. Nonsense in it is the server's fault, not the caller's."""
         try:
-            return parse(location, base=self.address)
+            return parse(_as_written(location), base=self.address)
         except InvalidValue as problem:
             why = problem.why
         raise Rejected(f"{self.what} leads to what {why}.", status=status)
@@ -128,6 +128,17 @@ def build_request(  # noqa: PLR0913  what a request may need, each with a name
     forms = {form for value in (*proofs, *hints) for form in proofs_in(value)}
     secrets = tuple(form for form in forms if len(form) >= SHORTEST_SECRET)
     return Request(method, address, merged, body, bool(credential or proofs), secrets)
+
+
+def _as_written(location: str) -> str:
+    """A Location with the bytes that the server wrote: UTF-8 where they are that, each as it is where not."""
+    if location.isascii():
+        return location
+    written = location.encode("latin-1", "ignore")  # as headers are decoded, so nothing is ignored
+    try:
+        return written.decode("utf-8")
+    except UnicodeDecodeError:
+        return "".join(chr(byte) if byte < 0x80 else f"%{byte:02X}" for byte in written)  # noqa: PLR2004  ASCII
 
 
 def _body(json: Any, content: bytes | str | None) -> tuple[bytes, dict[str, str]]:
