@@ -64,6 +64,18 @@ def test_a_sale_without_a_readable_date_is_one_point_for_good(world, sold_at):
     assert len(points) == 1 + 4
 
 
+@pytest.mark.parametrize("listing_id", ["7", None], ids=["with an id", "without an id"])
+def test_a_sale_whose_date_can_be_read_later_is_the_same_sale_and_another_price_is_another(world, listing_id):
+    world.page(cache=0)
+    intake = world.intake()
+    for sold_at, amount in (("last spring", "40.00"), ("2026-08-01", "40.00"), ("2026-08-02", "55.00")):
+        world.answer("odd", listed(id=listing_id, sold_at=sold_at, amount=amount))
+        world.collect(intake)
+        world.bench.advance("24 h")
+
+    assert [(one.day, one.minor) for one in world.points(intake)] == [("2026-08-02", 5500), ("2026-08-01", 4000)]
+
+
 def test_every_step_of_a_collection_is_in_the_stream_in_its_order(world):
     world.source()
     intake = world.intake()

@@ -89,11 +89,12 @@ ASKED = {
     "stats.jobs": lambda syncs, it: syncs.stats.jobs("globex", connector_id=it.connector),
     "runs.last": lambda syncs, it: syncs.runs.last("globex", it.job_key),
 }
-NOBODYS = {"add", "on", "set_plan", "connections.add", "connections.set_plan", "runs.watched"}
+NOBODYS = {"add", "on", "set_plan", "task", "connections.add", "connections.set_plan", "runs.watched"}
 """These make something new, or are the system's own."""
 WORDS = {
     "dispatch": lambda words, it: words.dispatch(it.connector),
     "get_queued_jobs": lambda words, _: words.get_queued_jobs(),
+    "get_job": lambda words, it: [words.get_job(it.letter), words.get_job(it.job)],
     "requeue_from_dlq": lambda words, it: [
         heard(lambda about, who=who: words.requeue_from_dlq(about.letter, principal=who), it)
         for who in (None, support("globex"), support("acme"), Principal.admin("root"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from haulwright.apps.prices.intakes import Intake
@@ -97,6 +97,7 @@ def put(writing: Writing, observed: Observed) -> tuple[int, int]:
         "intake_id": observed.intake.intake_id,
         "source_id": observed.source.source_id,
     }
+    writing.each("points.drop_undated", _undated(observed), **whose)
     rows = writing.each(
         "points.put",
         _rows(observed),
@@ -130,6 +131,16 @@ def _rows(observed: Observed) -> list[dict[str, Any]]:
         if other is None or _rank(row) > _rank(other):
             best[row["dedupe_key"]] = row
     return [best[key] for key in sorted(best)]
+
+
+def _undated(observed: Observed) -> list[dict[str, Any]]:
+    """The points that the sales of a collection were before their dates could be read: the same sales."""
+    sales = {
+        (dedupe_key(replace(offer, sold_on=None), observed.day), offer.minor)
+        for offer in observed.offers
+        if offer.sold_on is not None
+    }
+    return [{"dedupe_key": key, "minor": minor} for key, minor in sorted(sales)]
 
 
 def _rank(row: dict[str, Any]) -> tuple[int, int]:

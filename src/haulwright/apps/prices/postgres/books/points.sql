@@ -20,6 +20,13 @@ set key_version = excluded.key_version, listing_key = excluded.listing_key, exte
 where (excluded.match_strength, excluded.observed_at, excluded.minor) > (p.match_strength, p.observed_at, p.minor)
 returning dedupe_key, first_seen_at = observed_at;
 
+-- name: drop_undated
+-- A sale whose date is known now is no other than the one without a date, at the same price.
+delete from prices_points p
+using unnest(:dedupe_key::text[], :minor::bigint[]) as input (dedupe_key, minor)
+where p.tenant = :tenant and p.intake_id = :intake_id and p.source_id = :source_id
+  and p.dedupe_key = input.dedupe_key and p.minor = input.minor;
+
 -- name: quarantine
 insert into prices_quarantine (tenant, intake_id, source_id, page, place, job_id, reason, excerpt, created_at)
 select :tenant, :intake_id, :source_id, input.page, input.place, :job_id::uuid, input.reason, input.excerpt,

@@ -17,6 +17,12 @@ set key_version = excluded.key_version, listing_key = excluded.listing_key, exte
 where (excluded.match_strength, excluded.observed_at, excluded.minor) > (p.match_strength, p.observed_at, p.minor)
 returning dedupe_key, first_seen_at = observed_at;
 
+-- name: drop_undated
+-- A sale whose date is known now is no other than the one without a date, at the same price.
+delete from prices_points
+where tenant = :tenant and intake_id = :intake_id and source_id = :source_id
+  and (dedupe_key, minor) in (select dedupe_key, minor from input);
+
 -- name: quarantine
 insert into prices_quarantine (tenant, intake_id, source_id, page, place, job_id, reason, excerpt, created_at)
 select :tenant, :intake_id, :source_id, input.page, input.place, :job_id, input.reason, input.excerpt, :now from input;
