@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -64,6 +66,78 @@ def test_a_document_is_added_once_fetched_and_shown(doc, outside, stored):
         shown = doc("status", name, *TENANT, "--json").json
         assert (shown["state"], shown["sha256"]) == ("INDEXED", outside.files.sha256("report.pdf"))
     assert doc("status", stored["job_id"]).code == 3
+
+
+@pytest.mark.parametrize("by", ["hash", "beginning", "job_id", "idempotency_key", "canonical_url"])
+def test_the_file_of_a_document_is_given_out(doc, outside, stored, tmp_path, by):
+    sha256 = outside.files.sha256("report.pdf")
+    name = {"hash": sha256, "beginning": sha256[:12]}.get(by) or stored[by]
+
+    answer = doc("get", name, *TENANT, "--to", str(tmp_path / "out.pdf"))
+
+    assert answer.code == 0, answer.err
+    assert hashlib.sha256((tmp_path / "out.pdf").read_bytes()).hexdigest() == sha256
+
+
+def test_a_file_goes_into_a_folder_under_the_name_of_its_address_and_over_nothing(doc, stored, tmp_path):
+    name = stored["job_id"]
+
+    assert doc("get", name, *TENANT, "--to", str(tmp_path)).code == 0
+    assert (tmp_path / "report.pdf").is_file()
+    assert doc("get", name, *TENANT, "--to", str(tmp_path)).code == 2
+    assert doc("get", name, *TENANT, "--to", str(tmp_path), "--force").code == 0
+    assert [path.name for path in tmp_path.glob(".*.part")] == []
+
+
+def test_a_file_is_written_to_stdout_as_it_is(doc, outside, work):
+    outside.files.put("tides.txt", b"High water at noon.\n")
+    answer = doc("add", f"{outside.url}/files/tides.txt", *TENANT, "--json")
+    work()
+
+    assert doc("get", answer.json["job_id"], *TENANT).out == "High water at noon.\n"
+
+
+def test_a_file_of_another_tenant_is_not_there(doc, outside, stored):
+    for name in (outside.files.sha256("report.pdf"), stored["job_id"], stored["canonical_url"]):
+        assert doc("get", name).code == 3
+
+
+def test_a_file_that_is_damaged_is_not_given_out(doc, stored, tmp_path):
+    place = Path(doc("get", stored["job_id"], *TENANT, "--json").json["path"])
+    place.write_bytes(b"something else")
+
+    answer = doc("get", stored["job_id"], *TENANT, "--to", str(tmp_path / "out.pdf"))
+
+    assert (answer.code, "doc reconcile" in answer.err, (tmp_path / "out.pdf").exists()) == (4, True, False)
+
+
+def test_a_document_that_has_not_come_yet_has_no_file(doc, outside):
+    planned = doc("add", f"{outside.url}/files/report.pdf", *TENANT, "--json").json
+
+    answer = doc("get", planned["job_id"], *TENANT)
+
+    assert (answer.code, "it is PLANNED" in answer.err) == (2, True)
+
+
+def test_a_search_shows_where_the_file_is_and_what_it_says(doc, outside, work):
+    outside.files.put(
+        "tides.txt", b"All about tides. " + b"Nothing here. " * 50 + b"The Harbour opens at noon. " + b"x " * 99
+    )
+    doc("add", f"{outside.url}/files/tides.txt", *TENANT)
+    work()
+
+    (hit,) = doc("search", "harb*", *TENANT, "--json").json["files"]
+
+    assert "The Harbour opens at noon." in hit["passage"]
+    assert (hit["passage"][:4], hit["passage"][-4:], len(hit["passage"]) < 200) == ("... ", " ...", True)
+    assert Path(hit["path"]).read_bytes().startswith(b"All about tides.")
+    assert "Harbour" in doc("search", "harb*", *TENANT).out
+
+
+@pytest.mark.usefixtures("stored")
+def test_a_search_that_finds_nothing_says_where_it_looked(doc):
+    assert "None of the 1 documents of the tenant 'acme' has all of these words." in doc("search", "xyzzy", *TENANT).err
+    assert "The tenant 'globex' has no documents." in doc("search", "annual", "--tenant", "globex").err
 
 
 @pytest.mark.usefixtures("stored")

@@ -284,6 +284,16 @@ def test_stale_parts_are_removed_unless_a_job_owns_them(conn, tmp_path, job_id):
     assert doc.reconcile_jobs(conn, tmp_path / "nowhere")["stale_files"] == 0
 
 
+def test_the_loop_of_the_document_runs_to_its_end_as_it_is_written(tmp_path):
+    words = [sys.executable, str(Path(__file__).with_name("typical_loop.py")), str(tmp_path), ""]
+
+    for _ in range(2):
+        run = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert run.stdout == "INDEXED", run.stderr
+
+    assert (tmp_path / "done").read_text().split() == ["HEAD", "STREAM", "FINALIZE"]
+
+
 @pytest.mark.proves("SM-10", "CLM-13", "CLM-14", "SR-05")
 @pytest.mark.parametrize("dies_at", ["HEAD", "STREAM", "FINALIZE"])
 def test_the_loop_of_the_document_runs_to_its_end_after_a_process_died_in_the_middle(tmp_path, dies_at):

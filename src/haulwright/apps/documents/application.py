@@ -9,20 +9,22 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from haulwright.application import Application, verb
 from haulwright.apps.documents import SPEC
-from haulwright.apps.documents.artifacts import Artifacts, File
+from haulwright.apps.documents.artifacts import Artifacts, File, SearchHit
 from haulwright.apps.documents.fetching import Fetch
 from haulwright.apps.documents.folders import Folders
 from haulwright.apps.documents.hosts import LONGEST, Hosts
 from haulwright.apps.documents.indexing import SearchIndex
 from haulwright.apps.documents.manifest import Item, ManifestLine, read_manifest
+from haulwright.apps.documents.passages import find_passage
 from haulwright.apps.documents.planning import ManifestImport, PlannedArtifact, Planning
 from haulwright.apps.documents.reconciling import Reconciler, ReconcileScope, Reconciling
 from haulwright.apps.documents.report import ReconcileReport
 from haulwright.apps.documents.retry import FETCH_RETRY
 from haulwright.apps.documents.settings import DocumentSettings
+from haulwright.apps.documents.tokenizer import parse_query
 from haulwright.apps.documents.verifying import FileVerdict, verify_files
 from haulwright.apps.documents.watching import FolderWatch
-from haulwright.errors import InvalidValue, NotFound
+from haulwright.errors import Conflict, InvalidValue, NotFound
 from haulwright.operations.access import EVERYBODY, INSTALLATION
 
 if TYPE_CHECKING:
@@ -122,6 +124,32 @@ class Documents(Application):
     def search(self, principal: Principal, query: str, limit: int = LATEST) -> list[File]:
         """The files of a tenant that have all of these words."""
         return self.artifacts.search(principal.acting_tenant, query, limit)
+
+    @verb("documents.read")
+    def search_hits(self, principal: Principal, query: str, limit: int = LATEST) -> list[SearchHit]:
+        """The same, each with where its bytes are and a passage of what it says."""
+        tenant, terms = principal.acting_tenant, parse_query(query)
+        return [
+            SearchHit(
+                file,
+                self.folders.place(tenant, file.sha256).absolute(),
+                find_passage(self.artifacts.text(tenant, file.sha256), terms),
+            )
+            for file in self.artifacts.search(tenant, query, limit)
+        ]
+
+    @verb("documents.read")
+    def get_file(self, principal: Principal, name: str) -> tuple[File, Path]:
+        """The file of a document and where its bytes are, which were compared with its hash.
+
+        By the hash or the beginning of it, or by the job, key or address of the document.
+        """
+        tenant = principal.acting_tenant
+        file = self.artifacts.find_file(tenant, name)
+        if not self.folders.has(tenant, file.sha256):
+            message = f"The file {file.sha256} is not in its place, or is damaged."
+            raise Conflict(message, hint="Have it fetched again: haulwright doc reconcile --deep")
+        return file, self.folders.place(tenant, file.sha256).absolute()
 
     @verb("documents.read")
     def list_under_way(self, principal: Principal, keys: Sequence[str]) -> dict[str, tuple[str, str]]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from haulwright.apps.documents.identity import shown_url
 from haulwright.apps.documents.tokenizer import parse_query
 from haulwright.clock import Instant
 from haulwright.engine.ids import is_id
-from haulwright.errors import InvalidValue, NotFound
+from haulwright.errors import InvalidValue, NotFound, Refused
 
 if TYPE_CHECKING:
     from haulwright.application import Tables
@@ -21,6 +23,9 @@ _STANDING: Final = (
     "job_id", "work_id", "artifact_id", "canonical_url", "state", "lease_owner", "attempts", "error_code",
     "error_message", "idempotency_key", "sha256", "duplicate_of", "updated_at",
 )  # fmt: skip
+
+_HASH: Final = re.compile(r"[0-9a-f]{6,64}")
+"""A hash of a content, or so much of it as a list shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,16 @@ class File:
     text_problem: str | None
 
 
+class SearchHit(NamedTuple):
+    """A file that a search found."""
+
+    file: File
+    path: Path
+    """Where its bytes are."""
+    passage: str
+    """What it says around the first of the words."""
+
+
 class FileRecord(NamedTuple):
     """A file as far as its place on disk is compared with it."""
 
@@ -90,6 +105,26 @@ class Artifacts:
         """The file with this content, if the tenant has it on record."""
         rows = self._tables.read("files.get", tenant=tenant, sha256=sha256)
         return File(*rows[0]) if rows else None
+
+    def text(self, tenant: str, sha256: str) -> str:
+        """What a file says, as far as it is indexed."""
+        rows = self._tables.read("files.text", tenant=tenant, sha256=sha256)
+        return str(rows[0][0] or "") if rows else ""
+
+    def find_file(self, tenant: str, name: str) -> File:
+        """The file of a document: by its hash or the beginning of it, or by the job, key or address of a document."""
+        if _HASH.fullmatch(name):
+            rows = self._tables.read("files.beginning", tenant=tenant, beginning=name, end=f"{name}g")
+            if len(rows) > 1:
+                raise InvalidValue("document", name, "is the beginning of several hashes", hint="Give more of it.")
+            if rows:
+                return File(*rows[0])
+        standing = self.standing(tenant, name)
+        file = self.file(tenant, standing["sha256"]) if standing["sha256"] else None
+        if file is None:
+            message = f"The document has no file: it is {standing['state']}."
+            raise Refused(message, hint=f"Look at it: haulwright doc status {standing['job_id']}")
+        return file
 
     def search(self, tenant: str, query: str, limit: int = 20) -> list[File]:
         """The files that have all words of a query, the newest first; `harb*` stands for all that begin so."""

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from haulwright.apps.documents import SPEC
+from haulwright.apps.documents.file_names import name_of_url
 from haulwright.apps.documents.views import (
-    FILE_HEADERS,
     FINDING_HEADERS,
+    HIT_HEADERS,
+    OPTIONAL_HIT_COLUMNS,
+    SHA_CHARS,
     STANDING_HEADERS,
     file_document,
-    file_row,
     finding_row,
+    hit_document,
+    hit_row,
     planned_document,
     standing_row,
 )
@@ -26,6 +32,7 @@ from haulwright.engine.job import DEFAULT_TENANT
 
 if TYPE_CHECKING:
     from haulwright.apps.documents import Documents
+    from haulwright.apps.documents.artifacts import File
     from haulwright.apps.documents.planning import PlannedArtifact
     from haulwright.cli.kit.site import Site
 
@@ -137,12 +144,39 @@ def status(site: Site, name: str | None, *, tenant: str, state: str | None, limi
 @click.pass_obj
 def search(site: Site, words: tuple[str, ...], *, tenant: str, limit: int) -> None:
     """Find documents that have all of these words; harb* stands for every word that begins so."""
-    files = site.application("documents").search(site.principal().for_tenant(tenant), " ".join(words), limit)
-    now = site.now()
-    rows = [file_row(site.out, file, now) for file in files]
-    site.out.show(
-        {"files": [file_document(file) for file in files]}, Table(FILE_HEADERS, rows, "Nothing has them all.")
-    )
+    documents, principal = site.application("documents"), site.principal().for_tenant(tenant)
+    hits, now = documents.search_hits(principal, " ".join(words), limit), site.now()
+    rows = [hit_row(site.out, hit, now) for hit in hits]
+    empty = "" if rows else _nothing_found(tenant, *documents.get_totals(principal)[:1])
+    table = Table(HIT_HEADERS, rows, empty, OPTIONAL_HIT_COLUMNS)
+    site.out.show({"files": [hit_document(hit) for hit in hits]}, table)
+    if rows:
+        site.out.next_step(f"haulwright doc get {hits[0].file.sha256[:SHA_CHARS]} --tenant {tenant}")
+
+
+@command.command("get")
+@click.argument("name", metavar="SHA256|JOB|KEY|URL")
+@tenant_option
+@click.option("--to", type=click.Path(path_type=Path), help="Write it here: a file, or a folder. Without, to stdout.")
+@click.option("--force", is_flag=True, help="With --to: write over a file that is there.")
+@click.pass_obj
+def get(site: Site, name: str, *, tenant: str, to: Path | None, force: bool) -> None:
+    """Give out the file of a document, compared with its hash: to stdout, or into the file or folder of --to.
+
+    The beginning of its hash is enough. With --json the bytes stay where they are, and the answer says where that is.
+    """
+    file, place = site.application("documents").get_file(site.principal().for_tenant(tenant), name)
+    if to is None and not site.out.as_json:
+        if sys.stdout.isatty():
+            raise click.UsageError(
+                "A terminal is no place for the bytes of a file. Give --to PATH, or redirect stdout."
+            )
+        with place.open("rb") as body:
+            shutil.copyfileobj(body, sys.stdout.buffer)
+        return
+    target = None if to is None else _copy(place, to / _file_name(file) if to.is_dir() else to, force=force)
+    document = {**file_document(file), "path": str(place), "to": None if target is None else str(target)}
+    site.out.show(document, f"{target}: {file.bytes} bytes, {file.kind}")
 
 
 @command.command("verify")
@@ -181,6 +215,30 @@ def reconcile(site: Site, *, dry_run: bool, deep: bool) -> None:
     site.out.show(report.document(), summary, *parts)
     if dry_run and rows:
         site.out.next_step("haulwright doc reconcile")
+
+
+def _nothing_found(tenant: str, files: int) -> str:
+    if not files:
+        return f"The tenant {tenant!r} has no documents. Another one is named with --tenant."
+    return f"None of the {files} documents of the tenant {tenant!r} has all of these words."
+
+
+def _file_name(file: File) -> str:
+    """A name that leads nowhere else: that of its address."""
+    return name_of_url(file.source)
+
+
+def _copy(place: Path, target: Path, *, force: bool) -> Path:
+    """Copy a file; it is there whole or not at all."""
+    if target.exists() and not force:
+        raise click.UsageError(f"{target} is there already. Give another name, or --force.")
+    partial = target.with_name(f".{target.name}.part")
+    try:
+        shutil.copyfile(place, partial)
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)
+    return target
 
 
 def _wait(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from haulwright.operations.times import iso
 
 if TYPE_CHECKING:
-    from haulwright.apps.documents.artifacts import File
+    from haulwright.apps.documents.artifacts import File, SearchHit
     from haulwright.apps.documents.planning import PlannedArtifact
     from haulwright.apps.documents.report import Discrepancy
     from haulwright.cli.kit.output import Out
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 ERROR_CHARS = 60
 SHA_CHARS = 12
 STANDING_HEADERS = ("document", "state", "attempts", "sha256", "job", "error")
-FILE_HEADERS = ("title", "type", "bytes", "sha256", "stored", "source")
+HIT_HEADERS = ("title", "type", "bytes", "sha256", "stored", "source", "passage")
+OPTIONAL_HIT_COLUMNS = ("bytes", "stored", "type", "source")
 FINDING_HEADERS = ("finding", "tenant", "what", "done")
 
 
@@ -60,9 +61,15 @@ def file_document(file: File) -> dict[str, Any]:
     }
 
 
-def file_row(out: Out, file: File, now: Instant) -> tuple[object, ...]:
-    """A file as a line of a table."""
-    return (file.title, file.kind, file.bytes, file.sha256[:SHA_CHARS], out.when(file.stored_at, now), file.source)
+def hit_document(hit: SearchHit) -> dict[str, Any]:
+    """A file that a search found."""
+    return {**file_document(hit.file), "path": str(hit.path), "passage": hit.passage}
+
+
+def hit_row(out: Out, hit: SearchHit, now: Instant) -> tuple[object, ...]:
+    """A file that a search found as a line of a table."""
+    file, stored = hit.file, out.when(hit.file.stored_at, now)
+    return (file.title, file.kind, file.bytes, file.sha256[:SHA_CHARS], stored, file.source, hit.passage)
 
 
 def finding_row(finding: Discrepancy) -> tuple[object, ...]:

@@ -11,6 +11,16 @@ returning key;
 select tenant, sha256, key, bytes, kind, source, title, stored_at, indexed_at, missing_at, text_problem
 from documents_files where tenant = :tenant and sha256 = :sha256;
 
+-- name: text
+select text from documents_files where tenant = :tenant and sha256 = :sha256;
+
+-- name: beginning
+-- Files whose hash begins so; two are enough to say that it is not plain which one is meant.
+select tenant, sha256, key, bytes, kind, source, title, stored_at, indexed_at, missing_at, text_problem
+from documents_files
+where tenant = :tenant and sha256 >= :beginning and sha256 < :end
+order by sha256 limit 2;
+
 -- name: page
 -- Files in the order of their hashes, after one.
 select sha256, key, bytes, missing_at from documents_files

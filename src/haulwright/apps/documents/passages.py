@@ -1,0 +1,39 @@
+"""Where a text says what a search asked for: a few words around the first place."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from haulwright.apps.documents.tokenizer import tokenize
+
+AROUND_CHARS: Final = 70
+MOST_WORDS: Final = 50_000
+"""So many words of a text are looked at for the first that was asked for."""
+_WORD: Final = re.compile(r"\w+")
+
+
+def find_passage(text: str, terms: list[str]) -> str:
+    """The words around the first that one of these terms stands for; the beginning where the title alone has them."""
+    whole = {term for term in terms if not term.endswith("*")}
+    beginnings = tuple(term[:-1] for term in terms if term.endswith("*"))
+    start = end = 0
+    for count, match in enumerate(_WORD.finditer(text)):
+        if count >= MOST_WORDS:
+            break
+        words = tokenize(match[0])
+        if any(word in whole or (beginnings and word.startswith(beginnings)) for word in words):
+            start, end = match.span()
+            break
+    return _clipped(text, max(0, start - AROUND_CHARS), end + AROUND_CHARS)
+
+
+def _clipped(text: str, start: int, end: int) -> str:
+    """A span of a text in one line, with whole words, and dots where it goes on."""
+    passage = text[start:end]
+    if start:
+        passage = passage.partition(" ")[2] or passage
+    if end < len(text):
+        passage = passage.rpartition(" ")[0] or passage
+    line = " ".join(passage.split())
+    return f"{'... ' if start else ''}{line}{' ...' if end < len(text) else ''}" if line else ""
