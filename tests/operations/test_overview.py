@@ -29,6 +29,18 @@ def busy():
     return busy
 
 
+def test_recoveries_are_counted_by_how_they_were_found_and_for_a_tenant_alone(bench, busy):
+    recovered = app.store.recovery.recover([busy.id])
+    bench.clock.advance(5)
+
+    (all_tenants,) = app.operations(ADMIN).overview.recoveries()
+    assert all_tenants == ("worker_startup_recovery", len(recovered), START)
+    assert [count.jobs for count in app.operations(ACME).overview.recoveries()] == [1]
+    bench.clock.advance(3600)
+    assert app.operations(ADMIN).overview.recoveries() == []
+    assert [count.jobs for count in app.operations(ADMIN).overview.recoveries(86_400)] == [len(recovered)]
+
+
 def test_a_frame_has_queues_workers_throughput_and_the_last_failures(bench, busy):
     bench.clock.advance(5)
     frame = app.operations(ADMIN).overview.frame()

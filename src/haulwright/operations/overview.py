@@ -17,6 +17,7 @@ from haulwright.operations.workers import WorkerStatus, worker_statuses
 
 if TYPE_CHECKING:
     from haulwright.operations.principal import Principal
+    from haulwright.stores.events import RecoveryCount
     from haulwright.stores.queues import EndedCounts, Trouble
     from haulwright.stores.store import Store
     from haulwright.stores.workers import WorkerRow
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 FIRST_WINDOW_SECONDS = 10.0
 """The stretch over which the first look reckons the throughput; the next ones take what was since the look before."""
 TROUBLES = 8
+RECOVERIES_SECONDS = 3600.0
+"""How far back recoveries are counted, where nobody says."""
 FRAME_QUEUES = 100
 """How many queues a look counts and shows: those that are busy or served first, then others by name."""
 
@@ -119,6 +122,12 @@ class Overview(Onlooker):
         name = None if queue is None else check_name("queue", queue)
         with current_store(self._app) as store:
             yield FrameWatch(store, self._principal, name)
+
+    @allowed("overview.read")
+    def recoveries(self, within_seconds: float = RECOVERIES_SECONDS) -> list[RecoveryCount]:
+        """How many jobs were taken back from workers that died or fell silent lately, by how that was found out."""
+        with current_store(self._app) as store:
+            return store.events.recoveries(store.now() - round(within_seconds * SECOND), self._tenant)
 
     @allowed("overview.read")
     @contextmanager

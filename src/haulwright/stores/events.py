@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from haulwright.clock import SECOND
+from haulwright.clock import SECOND, Instant
 from haulwright.engine.ids import is_id
 from haulwright.engine.payload import clip, read_json
 from haulwright.errors import InvalidValue
@@ -41,6 +41,15 @@ class Place(NamedTuple):
         if not self.writers:
             return ()
         return tuple(writer for writer in writers if writer in self.writers or writer.startswith(_PREPARED))
+
+
+class RecoveryCount(NamedTuple):
+    """Leases that were taken back."""
+
+    detected_by: str | None
+    """`worker_startup_recovery`: the start of a worker found them; `sweep`: they ran out under the eyes of another."""
+    jobs: int
+    last_at: Instant
 
 
 class Events:
@@ -111,6 +120,12 @@ class Events:
     ) -> list[Event]:
         """The newest events before a place in the order of commits, the oldest of them first."""
         return self._read("latest", {"tenant": tenant, "name": name, "limit": limit, "before": before})[::-1]
+
+    def recoveries(self, since: Instant, tenant: str | None = None) -> list[RecoveryCount]:
+        """How many leases were taken back since a moment, by how that was found out."""
+        params = {"since": since, "tenant": tenant}
+        rows = self._db.read(lambda connection: connection.run(self._book["recoveries"], params))
+        return [RecoveryCount(*row) for row in rows]
 
     def prune(self, age_seconds: float, limit: int) -> int:
         """Remove events older than an age: the one way by which events go."""

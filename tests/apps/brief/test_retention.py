@@ -95,7 +95,6 @@ def test_what_was_removed_does_not_come_back_as_new(old):
     assert old.titles() == []
 
 
-@pytest.mark.proves("RE-03")
 def test_a_dry_run_counts_the_same_and_removes_nothing(old):
     counted = old.brief.retention.would_remove()
 

@@ -82,7 +82,7 @@ def test_an_hour_of_schedules_reads_places_and_publishes_by_itself(bench, sandbo
     assert len({(run.job_name, run.scheduled_for) for run in runs}) == len(runs)
 
 
-@pytest.mark.proves("SL-08")
+@pytest.mark.proves("SL-01")
 def test_only_workers_open_slots(scheduled):
     scheduled.paper("harbour-times")
     scheduled.bench.advance("15 min")

@@ -31,6 +31,12 @@ select name, tenant, job_id, attempt, fence, worker, actor, at, data, seq from h
 where seq < :before and (:tenant::text is null or tenant = :tenant) and (:name::text is null or name = :name)
 order by seq desc limit :limit;
 
+-- name: recoveries
+-- Leases that were taken back since a moment, by how that was found out.
+select data::json ->> 'detected_by', count(*), max(at) from haulwright_events
+where at >= :since::bigint and name = 'job.lease_expired' and (:tenant::text is null or tenant = :tenant)
+group by 1 order by 1;
+
 -- name: permit_retention
 select set_config('haulwright.retention', 'on', true);
 

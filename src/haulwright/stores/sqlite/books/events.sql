@@ -24,6 +24,12 @@ select name, tenant, job_id, attempt, fence, worker, actor, at, data, seq from h
 where seq < :before and (:tenant is null or tenant = :tenant) and (:name is null or name = :name)
 order by seq desc limit :limit;
 
+-- name: recoveries
+-- Leases that were taken back since a moment, by how that was found out.
+select data ->> '$.detected_by', count(*), max(at) from haulwright_events
+where at >= :since and name = 'job.lease_expired' and (:tenant is null or tenant = :tenant)
+group by 1 order by 1;
+
 -- name: permit_retention
 insert into haulwright_meta (key, value) values ('retention', 'on') on conflict (key) do nothing;
 
