@@ -175,7 +175,7 @@ def test_a_bundle_is_capped(brands, brand, bought):
     assert [len(bundle(items, caps).items) for caps in (BundleCaps(per_kind=4), BundleCaps(in_all=5))] == [4, 5]
 
 
-@line("580-581", "both caps can be set", missing="settings for the caps of a bundle")
+@line("580-581", "both caps can be set")
 def test_the_caps_of_a_bundle_are_settings():
     assert [figure for figure in BrandSettings.figures() if "bundle" in figure.name]
 
