@@ -216,9 +216,12 @@ def test_a_compile_makes_a_snapshot(brands, brand, status):
     assert (count(brands, "brands_raw_items"), count(brands, "brands_evidence")) == (6, 6)
 
 
-@line("512", "answers that were changed are used", missing="a way to change the answers of a brand")
-def test_answers_can_be_changed(brands):
-    assert hasattr(brands, "change") or hasattr(brands, "set_answers")
+@line("512", "answers that were changed are used")
+def test_answers_can_be_changed(brands, brand, status):
+    brands.update(ACME, brand.id, answers={"mission": "Tea that is worth the wait."})
+    status(SIX[0])
+
+    assert "Tea that is worth the wait." in str(brands.snapshot(ACME, brand.id)["sections"])
 
 
 @line("522", "or failed, with its evidence status, its error and its finish")
