@@ -24,7 +24,6 @@ from tests.apps.brands.test_bad_items import give, post
 line = pytest.mark.line
 PAGE = "applications/brands.md"
 POLLS = "/apify/v2/actor-runs/*"
-LOGGED = "log lines of paid runs"
 
 
 @pytest.fixture
@@ -175,7 +174,7 @@ def test_a_bundle_is_capped(brands, brand, bought):
     assert [len(bundle(items, caps).items) for caps in (BundleCaps(per_kind=4), BundleCaps(in_all=5))] == [4, 5]
 
 
-@line("580-581", "both caps can be set", missing="settings for the caps of a bundle")
+@line("580-581", "both caps can be set")
 def test_the_caps_of_a_bundle_are_settings():
     assert [figure for figure in BrandSettings.figures() if "bundle" in figure.name]
 
@@ -348,14 +347,12 @@ def test_a_run_that_was_aborted(brands, brand, sandbox, settle):
 @pytest.mark.parametrize(
     "words",
     [
-        pytest.param("Polling run", marks=line("727", "a poll is logged", missing=LOGGED)),
-        pytest.param("Run completed", marks=line("754-758", "the end of a run is logged", missing=LOGGED)),
-        pytest.param(
-            "still in progress", marks=line("761-766", "a run that goes on is logged for debugging", missing=LOGGED)
-        ),
-        pytest.param("Started Apify run", marks=line("861-866", "the start of a run is logged", missing=LOGGED)),
-        pytest.param("raw items", marks=line("894-898", "what was stored is logged", missing=LOGGED)),
-        pytest.param("created=", marks=line("911-916", "what was normalized is logged", missing=LOGGED)),
+        pytest.param("Polling run", marks=line("727", "a poll is logged")),
+        pytest.param("Run completed", marks=line("754-758", "the end of a run is logged")),
+        pytest.param("still in progress", marks=line("761-766", "a run that goes on is logged for debugging")),
+        pytest.param("Started Apify run", marks=line("861-866", "the start of a run is logged")),
+        pytest.param("raw items", marks=line("894-898", "what was stored is logged")),
+        pytest.param("created=", marks=line("911-916", "what was normalized is logged")),
     ],
 )
 def test_a_run_is_logged(brands, brand, settle, caplog, words):
@@ -367,7 +364,7 @@ def test_a_run_is_logged(brands, brand, settle, caplog, words):
     assert words in caplog.text
 
 
-@line("808-812", "a time-out is logged", missing=LOGGED)
+@line("808-812", "a time-out is logged")
 def test_a_time_out_is_logged(brands, brand, sandbox, settle, caplog):
     sandbox.apify.script(ending="NEVER")
     connect(brands, brand)

@@ -450,6 +450,21 @@ def test_a_stale_job_fails_in_the_end(words, brands, bench):
     assert row(brands, "status, finished_at is not null") == ("failed", 1)
 
 
+@pytest.fixture
+def lost(words, made, bench):
+    """Loses the lock of a job so often, and gives the job."""
+
+    def lose(times):
+        for _ in range(times):
+            words.claim_next_job()
+            bench.advance("601 s")
+            words.release_stale_jobs()
+            bench.advance("10 min")
+        return words.get_job(made.job_id)
+
+    return lose
+
+
 @pytest.mark.parametrize(
     ("losses", "text"),
     [
@@ -465,15 +480,15 @@ def test_a_stale_job_fails_in_the_end(words, brands, bench):
         ),
     ],
 )
-@pytest.mark.usefixtures("made")
-def test_the_last_error_of_a_stale_job(words, brands, bench, losses, text):
-    for _ in range(losses):
-        words.claim_next_job()
-        bench.advance("601 s")
-        words.release_stale_jobs()
-        bench.advance("10 min")
+def test_the_last_error_of_a_stale_job(lost, losses, text):
+    assert lost(losses).last_error == text
 
-    assert row(brands, "last_error") == text
+
+@line("1156", "the table has the same words")
+def test_the_last_error_of_a_stale_job_in_the_view(brands, lost):
+    lost(1)
+
+    assert row(brands, "last_error") == "Released from stale lock"
 
 
 @line(
@@ -530,8 +545,8 @@ def test_what_is_completed_has_a_snapshot(words, made):
         words.complete_job(made.job_id)
 
 
-@line("1148-1151", "a job that failed by a stale lock is logged")
-@line("1162-1166", "a job that was released is logged")
+@line("1148-1151", "a job that failed by a stale lock is logged", missing="log lines of a release by hand")
+@line("1162-1166", "a job that was released is logged", missing="log lines of a release by hand")
 def test_a_release_is_logged(words, made, bench, caplog):
     words.claim_next_job()
     bench.advance("601 s")

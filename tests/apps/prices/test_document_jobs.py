@@ -208,7 +208,8 @@ def test_the_log_names_who_held_it(world, words, job_id, caplog):
 @line(
     "29",
     "the claim is a function of the database, claim_next_pending_job",
-    missing="claim_next_pending_job as a function in SQL",
+    differs="a method: in its transaction it gives tenants their turn, asks the gate and writes the events",
+    page="applications/prices.md#from-code",
 )
 def test_the_claim_is_a_function_of_the_database(world):
     functions = {
