@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 LATEST = 20
 
-command = NounGroup("job", help="Look at jobs, and ask why one does not run.")
+command = NounGroup("job", help="Look at jobs, and ask why one does not run.", makes_database=())
 
 
 @command.command("list")
