@@ -57,7 +57,8 @@ def test_five_applications_come_to_their_end_although_a_worker_is_killed_and_can
         told = screen.lines
         (exported,) = [line for line in told if "export " in line]
         monkeypatch.setenv(*shlex.split(exported)[1].split("=", 1))
-        shown = [shlex.split(line)[1:] for line in told if re.match(r"\s+\S*haulwright \w+", line)]
+        looks = told[told.index(exported) + 1 :]  # what was said above may be wrapped
+        shown = [shlex.split(line)[1:] for line in looks if re.match(r"\s+\S*haulwright \w+", line)]
         looked = [bare(*words).code for words in shown if words[0] != "top"]
         demo.send_signal(signal.SIGINT)
         account = json.load(demo.stdout)

@@ -86,7 +86,7 @@ def _is_over(set_up: Stage, watch: DemoProgress) -> bool:
     for act, wait in watch.waiting.items():
         if wait.is_retry and wait.seconds > LONGEST_RETRY_SECONDS:
             set_up.retry_now(wait.job_id)
-            watch.say(f"{act}: {wait.in_words()}; not here: haulwright job retry {wait.job_id[-12:]}")
+            watch.say(f"{act}: {wait.in_words()}: haulwright job retry {wait.job_id[-12:]}")
     watch.waiting = {}
     return share >= 1
 
