@@ -1,4 +1,4 @@
-"""The log lines of paid runs, in the words of the document, each after the transaction that makes it true."""
+"""The log lines of paid runs and stale locks, in the document's words: each after the transaction that makes it so."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Final
 
 from haulwright.clock import SECOND
+from haulwright.engine.transitions import State
 from haulwright.runtime.failure import failure_of
 from haulwright.sources.apify import ActorRun, ApifyTimeoutError
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from haulwright.apps.brands.evidence.normalization import NormalizationCounts
     from haulwright.apps.brands.rows import PaidRun
     from haulwright.errors import RunError
+    from haulwright.stores.recovery import Reaped
 
 logger: Final = logging.getLogger("haulwright.brands")
 
@@ -55,3 +57,11 @@ def log_failure(connection_id: str, error: Exception) -> None:
     """A source could not be brought in."""
     word = "timed out" if isinstance(error, ApifyTimeoutError) else "failed"
     logger.warning("Ingestion %s for %s: %s", word, connection_id, failure_of(error).message)
+
+
+def log_stale_lock(lost: Reaped) -> None:
+    """A job was taken back from somebody who holds it no more."""
+    if lost.state is State.QUEUED:
+        logger.info("Released stale job %s for retry (was locked by %s)", lost.id, lost.worker_name)
+    else:
+        logger.warning("Job %s failed due to stale lock after max attempts", lost.id)

@@ -26,7 +26,7 @@ from haulwright.apps.brands.evidence.normalization import NormalizationCounts, n
 from haulwright.apps.brands.jobs import QUEUE
 from haulwright.apps.brands.retry import DEFAULT_STALE_LOCK_MINUTES
 from haulwright.apps.brands.rows import BrandConnection, CompileRun, PaidRun, parse_id
-from haulwright.apps.brands.run_log import logger
+from haulwright.apps.brands.run_log import log_stale_lock, logger
 from haulwright.apps.brands.settings import DEFAULT_POLL_INTERVAL_S, DEFAULT_POLL_TIMEOUT_S
 from haulwright.engine.ids import new_id
 from haulwright.engine.job import Lease
@@ -152,7 +152,10 @@ class BrandBrain:
         if stale_threshold_minutes != DEFAULT_STALE_LOCK_MINUTES:
             hint = "Every job has the lease of its task; see docs/how-to/choose-a-lease.md."
             raise InvalidValue("stale_threshold_minutes", stale_threshold_minutes, "is not the lease", hint=hint)
-        return self._hands.take_back()
+        taken_back = self._hands.take_back()
+        for lost in taken_back:
+            log_stale_lock(lost)
+        return len(taken_back)
 
     def execute_compile_job(self, compile_run_id: Id, force_refresh: bool = False, timeout_s: float = 600) -> None:  # noqa: FBT001, FBT002 - the document's own signature
         """Carry a compile out here and now; an error where it does not succeed.

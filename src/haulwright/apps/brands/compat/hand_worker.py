@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from haulwright import Haulwright
     from haulwright.engine.job import Lease, LeaseKey
+    from haulwright.stores.recovery import Reaped
     from haulwright.stores.workers import Identity
 
 LONGEST_NAP_SECONDS: Final = 1.0
@@ -75,11 +76,11 @@ class HandWorker:
             self._store.workers.register(self._identities[name], [QUEUE], sorted(self._app.tasks))
         return self._identities[name]
 
-    def take_back(self) -> int:
+    def take_back(self) -> list[Reaped]:
         """Take back what nobody holds any more: leases that ran out, and those of processes that are provably gone."""
         reaped = self._store.recovery.reap(SWEEP_JOBS)
         gone_ids = self._store.workers.gone_from(self.identity(None), is_gone)
-        return len(reaped) + len(self._store.recovery.recover(gone_ids, SWEEP_JOBS))
+        return [*reaped, *self._store.recovery.recover(gone_ids, SWEEP_JOBS)]
 
     async def run_held(self, lease: Lease) -> Run:
         """Run a job that the caller holds, and leave it held: what it joins is brought in, where it waits we wait."""
