@@ -49,7 +49,7 @@ def test_five_applications_come_to_their_end_although_a_worker_is_killed_and_can
     folder = tmp_path / "scratch"
     folder.mkdir()
     with (
-        pseudo_terminal() as (terminal, screen, _),
+        pseudo_terminal(columns=300) as (terminal, screen, _),
         process("demo", "--keep", "--json", stderr=terminal, extra=surroundings(folder)) as demo,
     ):
         os.close(terminal)
