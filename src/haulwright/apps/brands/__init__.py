@@ -36,6 +36,7 @@ SPEC = ApplicationSpec(
         "brand.run_normalized",
         "brand.run_started",
         "brand.source_settled",
+        "brand.updated",
     ),
 )
 __getattr__ = lazy_names(
