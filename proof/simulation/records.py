@@ -10,16 +10,18 @@ from proof.simulation.people import ADMIN
 from proof.simulation.snapshot import ScheduleState, SlotRow, Snapshot
 from proof.support.checker import FIRING
 
+LEFT_OUT = {"missed", "skipped_overlap", "skipped_paused"}
+"""Dispositions of slots that got no job, and may still be given one by hand."""
 DONE_BY_PEOPLE = {"cancel", "hasten", "requeue", "pause", "resume", "resolve", "open source"}
 
 
 @check("I13")
 def slots_stay(change: Change) -> Iterator[str]:
-    """A slot has one disposition, for good, and the schedule never goes back."""
+    """A slot keeps its disposition, but that a person may give one without a job its job; schedules never go back."""
     if change.after.slots is not change.before.slots:
         for slot, old in change.before.slots.items():
             new = change.after.slots.get(slot)
-            if new != old and not (new is None and change.act.verb == "prune"):
+            if new != old and not (new is None and change.act.verb == "prune") and not _is_mended(change, old, new):
                 yield f"{old} became {new}"
     for name, schedule in change.before.schedules.items():
         later = change.after.schedules.get(name)
@@ -37,6 +39,13 @@ def slots_tell_the_truth(change: Change) -> Iterator[str]:
         schedule = change.before.schedules.get(row.schedule) or change.after.schedules[row.schedule]
         if change.act.verb != "open" or not _is_true(change, row, schedule):
             yield f"{row} of {schedule}"
+
+
+def _is_mended(change: Change, old: SlotRow, new: SlotRow | None) -> bool:
+    """Whether a person opened a slot that had been left out: once, for then it has a job."""
+    if new is None or change.act.verb != "open" or old.disposition not in LEFT_OUT or old.job_id is not None:
+        return False
+    return new.disposition in {"manual", "backfilled"} and new.job_id in change.after.jobs
 
 
 @check("I3")
