@@ -57,7 +57,7 @@ def make(path: Path) -> dict[str, str]:
     run("brief", "add", "https://news.example/feed")
     names |= {"intake": run("price", "add", "Penny"), "brand": run("brand", "add", "Acme")}
     run("doc", "add", "https://docs.example/a.pdf")
-    run("sync", "stats")
+    run("db", "migrate", "syncs")
     with closing(sqlite3.connect(path)) as connection:
         _fill(connection, names)
         for table, column in _free_texts(connection):

@@ -43,12 +43,16 @@ def test_values_are_json_and_times_are_iso_in_utc(haulwright, enqueue, work):
     assert all(ISO_UTC.fullmatch(job[key]) for key in ("run_at", "created_at", "started_at", "finished_at"))
 
 
-def test_the_error_of_a_job_has_class_code_and_message(haulwright, dead):
+def test_the_error_of_a_job_has_class_code_message_and_frames(haulwright, dead):
     job_id = dead()
 
     error = haulwright("job", "show", job_id, "--json").json["error"]
 
+    frames = error.pop("frames")
     assert error == {"class": "ValueError", "code": "value_error", "message": "no such thing"}
+    assert [(frame["file"], frame["function"], frame["cause"]) for frame in frames] == [
+        ("tests/cli/shop.py", "price", None)
+    ]
 
 
 def test_an_error_is_an_envelope_on_stderr_and_nothing_on_stdout(on_file):
