@@ -224,17 +224,18 @@ def test_an_unknown_name_is_one_error_for_options_and_methods():
 
 
 @pytest.mark.parametrize(
-    ("annotation", "value", "told"),
+    ("annotation", "value", "kind", "words"),
     [
-        (int, "hunter2", "result: a str is not what its annotation says, int, or has no JSON form."),
-        (list[int], object(), "result: an object is not what its annotation says, list, or has no JSON form."),
-        (Any, object(), "result: an object has no JSON form."),
+        (int, "hunter2", "str", "int"),
+        (list[int], object(), "object", "list"),
+        (Any, object(), "object", "any JSON value"),
     ],
 )
-def test_a_result_of_another_type_is_refused_in_a_whole_sentence(annotation, value, told):
+def test_a_result_of_another_type_is_refused_in_a_whole_sentence(annotation, value, kind, words):
     with pytest.raises(InvalidPayload) as refusal:
         Values(annotation, "result").dump(value, 1000)
 
-    assert refusal.value.message == told
-    assert refusal.value.hint.endswith(".")
+    expected = f"result: a value of type {kind} does not fit its annotation or has no JSON form."
+    assert refusal.value.message == expected
+    assert refusal.value.hint.startswith(f"It is annotated as {words}: ")
     assert "hunter2" not in str(refusal.value)
