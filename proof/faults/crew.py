@@ -17,6 +17,7 @@ from haulwright.stores.store import Store
 from proof.support.site import ROOT, URL_VARIABLE, Site
 
 APP = "proof.faults.app:app"
+UNBORN = "EOFError: Ran out of input"
 PATIENCE_SECONDS = 150.0
 LAST_LINES = 5
 _LOOK_SECONDS = 0.02
@@ -51,8 +52,17 @@ class Member:
         return [line for line in lines if "message" in line]
 
     def strays(self) -> list[str]:
-        """What it wrote that is no line of its log: the traceback of something that nobody foresaw."""
-        return [line for line in self._lines() if not line.startswith("{")]
+        """What it wrote that is no line of its log: the traceback of something that nobody foresaw.
+
+        But for the end of a child that Python had just begun to start when its worker was killed: no code of ours runs
+        in it yet.
+        """
+        lines = [line for line in self._lines() if not line.startswith("{")]
+        if self.process.poll() == -signal.SIGKILL and lines and lines[-1].startswith(UNBORN):
+            begin = max(number for number, line in enumerate(lines) if line.startswith("Traceback"))
+            is_unborn = all("haulwright" not in line for line in lines[begin:])
+            return lines[:begin] if is_unborn else lines
+        return lines
 
     def last_words(self) -> list[str]:
         """The last lines that it wrote."""

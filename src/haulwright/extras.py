@@ -17,7 +17,7 @@ Extra = Literal["postgres", "http", "apps"]
 
 PACKAGES: Final[Mapping[Extra, tuple[str, ...]]] = {
     "postgres": ("psycopg",),
-    "http": ("feedparser", "httpx2", "protego", "selectolax", "w3lib"),
+    "http": ("feedparser", "httpx2", "idna", "protego", "selectolax", "w3lib"),
     "apps": ("pypdf", "rapidfuzz"),
 }
 """What each extra brings, by the names under which it is imported; `apps` brings what `http` does as well."""
