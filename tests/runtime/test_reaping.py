@@ -45,7 +45,7 @@ def test_the_job_of_a_worker_that_is_frozen_is_taken_back_soon_after_its_lease_r
     def work(n: int) -> int: ...
 
     handle = work.enqueue(1)
-    with a_worker(tmp_path, app.database_url) as frozen:
+    with a_worker(tmp_path, app.database_url, lease="3 s") as frozen:
         eventually(lambda: has_noted(app, handle))
         os.kill(frozen.pid, signal.SIGSTOP)
         start_worker(queues=("other",))

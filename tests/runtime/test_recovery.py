@@ -52,10 +52,10 @@ def url(request: pytest.FixtureRequest) -> str:
 
 
 @contextmanager
-def a_worker(folder: Path, url: str, *more: str) -> Iterator[subprocess.Popen[bytes]]:
+def a_worker(folder: Path, url: str, *more: str, lease: str = "1 h") -> Iterator[subprocess.Popen[bytes]]:
     """A worker process that takes its jobs and then hangs in them, unless it is told more."""
     script = folder / "tasks.py"
-    script.write_text(textwrap.dedent(TASKS))
+    script.write_text(textwrap.dedent(TASKS).replace("1 h", lease))
     process = subprocess.Popen([sys.executable, script, url, folder / "notes", *more])
     try:
         yield process
