@@ -317,7 +317,7 @@ def test_what_a_worker_takes_back_buries_and_opens_is_told(app, recorder, move_t
     @app.task(retry=Retry(1))
     def work() -> None: ...
 
-    app.schedule("often", "* * * * *", work, misfire_grace=None)
+    app.schedule("often", "0 * * * *", work, misfire_grace=None)
     lost, overdue = work.enqueue(), work.enqueue()
     move_times()
 
@@ -340,7 +340,7 @@ def move_times(app: Haulwright) -> Callable[[], None]:
         for statement in (
             "update haulwright_jobs set deadline_at = 1 where lease_expires_at is null",
             "update haulwright_jobs set lease_us = 1000000, lease_expires_at = 1 where lease_expires_at is not null",
-            "update haulwright_schedules set next_at = next_at - 120000000, opened_until = opened_until - 120000000",
+            "update haulwright_schedules set next_at = next_at - 7200000000, opened_until = opened_until - 7200000000",
         ):
             app.store.database.transact(lambda connection, sql=statement: connection.execute(sql))
 
