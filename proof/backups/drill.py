@@ -7,6 +7,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass
@@ -25,6 +26,11 @@ from proof.support.site import ROOT, Site
 from proof.support.workload import QUEUES, Workload
 
 APP = "proof.backups.app:app"
+OPEN_SECONDS = 0.5
+_OPEN = f"""
+select 1 from pg_stat_activity where xact_start is not null and pid <> pg_backend_pid()
+and clock_timestamp() - greatest(state_change, query_start) > interval '{OPEN_SECONDS / 2} seconds'
+"""
 MARKS = ("backup.begin", "backup.end", "restore.begin", "restore.end")
 """What the drill writes into the diary: by these an acknowledgement has its time."""
 
@@ -106,7 +112,7 @@ def hold_a_drill(work: Workload, *, jobs: int, workers: int) -> Drill:
         until("the load goes on", lambda: _count(work) >= 2 * jobs)
         (stale,) = holders.start(1)
         until("a worker runs the held job", lambda: _runs(work, held) == 1)
-        stale.process.send_signal(signal.SIGSTOP)
+        until("it stands still between two transactions", partial(_stop, site, stale))
         _put_back(work, target, backup)
         codes = _run_on(site, crew, workers)
         after = site.spawn("proof.backups.client", "the load ends")
@@ -124,6 +130,19 @@ def hold_a_drill(work: Workload, *, jobs: int, workers: int) -> Drill:
         put_backs = len(crew.told("put back to an earlier time")) + len(holders.told("put back to an earlier time"))
         strays = [line for line in [*crew.strays(), *holders.strays()] if "Traceback" in line]
     return _drill(work, facts, codes=codes, put_backs=put_backs, backup=backup, strays=strays)
+
+
+def _stop(site: Site, member: Member) -> bool:
+    """Let a worker stand still; where it holds a transaction open, which a restore would wait for, let it go on."""
+    member.process.send_signal(signal.SIGSTOP)
+    if site.database == "sqlite":
+        return True
+    time.sleep(OPEN_SECONDS)
+    with closing(site.open_store()) as store:
+        is_open = store.database.read(lambda connection: connection.execute(_OPEN))
+    if is_open:
+        member.process.send_signal(signal.SIGCONT)
+    return not is_open
 
 
 def _back_up(work: Workload, target: Path) -> dict[str, Any]:

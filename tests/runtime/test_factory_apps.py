@@ -10,7 +10,7 @@ import pytest
 from haulwright.engine.ids import new_id
 from haulwright.errors import Refused
 
-RUN_OUT = "update haulwright_jobs set lease_expires_at = 1"
+RUN_OUT = "update haulwright_jobs set lease_us = 1000000, lease_expires_at = 1"
 
 
 def lose(app, count):
