@@ -35,6 +35,8 @@ class Server:
         self._open: list[socket.socket] = []
         self._tls: ssl.SSLContext | None = None
         self._arrived = threading.Event()
+        self.closed = threading.Semaphore(0)
+        """Released for each connection that it has closed."""
 
     def wrap(self, tls: ssl.SSLContext) -> None:
         """Speak TLS from now on."""
@@ -82,7 +84,7 @@ class Server:
         ):
             request = self._read(connection)
             if not request:
-                return
+                return  # nothing was asked, so nobody waits for its end
             answer = self.answers[min(len(self.requests), len(self.answers) - 1)]
             self.requests.append(request)
             self._arrived.set()
@@ -90,6 +92,7 @@ class Server:
                 answer(connection, request)
             else:
                 connection.sendall(answer)
+        self.closed.release()
 
     @staticmethod
     def _read(connection: socket.socket) -> bytes:
