@@ -223,10 +223,23 @@ def test_a_job_that_ends_waits_for_nobody_any_more(store, parent, children, work
     assert count(store, "haulwright_joins") == 0
 
 
+def test_a_job_ends_together_with_its_wake_up_or_not_yet(store, parent, children, worker):
+    wait_for(store, parent, children[:1])
+    lease = run_child(store, worker)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store.joins, "wake", unreachable)
+        with pytest.raises(DatabaseUnavailable):
+            settle(store, lease)
+    assert not is_due(store, parent.id)
+
+    assert settle(store, lease)
+    assert is_due(store, parent.id)
+
+
 def test_a_wake_up_that_was_lost_costs_only_time(store, parent, children, worker, clock):
     wait_for(store, parent, children[:1])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(store.joins, "wake", unreachable)
+        patch.setattr(store.joins, "wake", lambda *_args: None)
         assert settle(store, run_child(store, worker))
     assert not is_due(store, parent.id)
 

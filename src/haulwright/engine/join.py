@@ -10,7 +10,7 @@ JOIN_LIMIT = 10_000
 """How many jobs one job may wait for at once."""
 JOIN_BACKSTOP_SECONDS = 30.0
 """How long a job waits before it looks again by itself; doubles with each deferral. The end of the last job wakes it:
-this counts only where the wake-up was lost, for a process was killed between the two."""
+this counts only where a wake-up was lost, as with a database that was put back."""
 JOIN_BACKSTOP_CAP_SECONDS = 600.0
 
 

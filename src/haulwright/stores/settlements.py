@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -12,7 +11,6 @@ from haulwright.engine.join import JOIN_GATE
 from haulwright.engine.outcome import Failure, frames_text
 from haulwright.engine.settlement import Finish, PutBack, Settlement, events_of
 from haulwright.engine.transitions import State
-from haulwright.errors import DatabaseUnavailable
 from haulwright.stores.books import book
 from haulwright.stores.connection import Connection, Database
 from haulwright.stores.events import Events
@@ -41,8 +39,8 @@ class Settlements:
 
         An id that does not come back had lost its lease: its outcome is discarded.
         """
-        if all(map(is_plain_success, settlements)):
-            return self._settle_plain(settlements)
+        if are_plain_successes(settlements):
+            return self._settle_successes(settlements)
         work = partial(self.settle_on, settlements=settlements, worker=worker)
         return self._db.transact(work, rows=len(settlements))
 
@@ -97,15 +95,25 @@ class Settlements:
             self._joins.settle_in(connection, [job_id for job_id, _, _ in accepted if job_id in joining])
         return accepted
 
-    def _settle_plain(self, settlements: Sequence[Settlement]) -> frozenset[str]:
-        """Record successes that need neither events nor permits, in a single statement where the database can."""
-        columns = finish_columns([(s.lease, s.step) for s in settlements])  # type: ignore[misc]
-        accepted = self._db.run_single(self._book["settle"], {"now": self._db.clock.now()}, columns)
-        joined = [job_id for job_id, _, _, is_joined in accepted if is_joined]
-        if joined:
-            with suppress(DatabaseUnavailable):  # they are settled, and a lost wake-up costs those who wait only time
-                self._db.transact(lambda connection: self._joins.wake(connection, joined))
-        return frozenset(job_id for job_id, _, _, _ in accepted)
+    def _settle_successes(self, settlements: Sequence[Settlement]) -> frozenset[str]:
+        """Record first successes of one worker that need neither events nor permits, in a single statement if it can.
+
+        What that leaves is settled with those that wait for it, or has lost its lease.
+        """
+        endings: list[Ending] = [(s.lease, s.step) for s in settlements if isinstance(s.step, Finish)]
+        columns: dict[str, list[Any]] = {
+            "id": [lease.id for lease, _ in endings],
+            "result": [step.result for _, step in endings],
+            "event_fields": [step.event_fields for _, step in endings],
+        }
+        common = {"worker_id": settlements[0].lease.worker_id, "now": self._db.clock.now()}
+        rows = self._db.run_single(self._book["settle_successes"], common, columns)
+        accepted = frozenset(job_id for (job_id,) in rows)
+        left = [ending for ending in endings if ending[0].id not in accepted]
+        if left:
+            ended = self._db.transact(lambda connection: self.finish(connection, left), rows=len(left))
+            accepted |= {job_id for job_id, _, _ in ended}
+        return accepted
 
     def _cancel_instead(self, connection: Connection, refused: Sequence[Settlement]) -> dict[LeaseKey, Settlement]:
         """A job that was asked to cancel does not go back to the queue: it is cancelled."""
@@ -115,6 +123,12 @@ class Settlements:
         ends = {LeaseKey(*held): Finish(State.CANCELLED, reason) for *held, reason in rows}
         accepted = self.finish(connection, list(ends.items()))
         return {s.lease.key: s._replace(step=ends[s.lease.key]) for s in refused if s.lease.key in accepted}
+
+
+def are_plain_successes(settlements: Sequence[Settlement]) -> bool:
+    """Whether all are first successes of one worker whose rows alone tell all of them."""
+    holder = settlements[0].lease.worker_id if settlements else None
+    return holder is not None and all(is_plain_success(s) and s.lease.worker_id == holder for s in settlements)
 
 
 def is_plain_success(settlement: Settlement) -> bool:

@@ -440,6 +440,33 @@ with input as (
 )
 select id, fence, worker_id, joined from deleted;
 
+-- name: settle_successes
+-- The same for first runs of one worker that succeeded, which most are: a third of the lists, and one pass over the
+-- rows. Those that others wait for are left to `settle`, whose caller wakes them.
+with input as (
+    select unnest(:id::uuid[]) as id, unnest(:result::text[]) as result, unnest(:event_fields::text[]) as event_fields
+    order by 1
+), deleted as (
+    delete from haulwright_jobs j using input
+    where j.id = input.id and j.fence = 1 and j.worker_id = :worker_id::uuid and j.state || '' = 'running'
+      and not j.joined
+    returning j.*, input.result as outcome, input.event_fields as result_facts
+)
+insert into haulwright_history (
+    id, tenant, task, queue, state, rank, run_at, args, attempts, max_attempts, deferrals, losses, fence,
+    job_key, source, unique_key, unique_scope, concurrency_key, concurrency_limit, correlation_id, tags, event_fields, headers,
+    requeued_from, lease_us, timeout_us, deadline_at, worker_id, leased_at, heartbeat_at, progress, error_class, error_code,
+    error_message, error_frames, result, created_at, updated_at, started_at, finished_at, payload_bytes, audited)
+select
+    id, tenant, task, queue, 'succeeded', rank, run_at, args, attempts, max_attempts, deferrals, losses, fence,
+    job_key, source, unique_key, unique_scope, concurrency_key, concurrency_limit, correlation_id, tags,
+    coalesce(result_facts, event_fields), headers,
+    requeued_from, lease_us, timeout_us, deadline_at, worker_id, leased_at, heartbeat_at, progress, error_class, error_code,
+    error_message, error_frames, outcome, created_at, (select haulwright_now(:now::bigint)), started_at,
+    (select haulwright_now(:now::bigint)), payload_bytes, audited
+from deleted
+returning id;
+
 -- name: put_back
 -- Retry, snooze, release and loss: the job is queued again. One that was asked to cancel is not.
 update haulwright_jobs j

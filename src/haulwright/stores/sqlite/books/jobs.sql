@@ -245,6 +245,28 @@ delete from haulwright_jobs where id in (
     where j.id = input.id and j.fence = input.fence and j.worker_id is input.worker_id and j.state = input.was)
 returning id, fence, worker_id, joined;
 
+-- name: settle_successes
+-- The same for first runs of one worker that succeeded, which most are. Those that others wait for are left to
+-- `settle`, whose caller wakes them.
+insert into haulwright_history (
+    id, tenant, task, queue, state, rank, run_at, args, attempts, max_attempts, deferrals, losses, fence,
+    job_key, source, unique_key, unique_scope, concurrency_key, concurrency_limit, correlation_id, tags, event_fields, headers,
+    requeued_from, lease_us, timeout_us, deadline_at, worker_id, leased_at, heartbeat_at, progress, error_class, error_code,
+    error_message, error_frames, result, created_at, updated_at, started_at, finished_at, payload_bytes, audited)
+select
+    j.id, j.tenant, j.task, j.queue, 'succeeded', j.rank, j.run_at, j.args, j.attempts, j.max_attempts,
+    j.deferrals, j.losses, j.fence, j.job_key, j.source, j.unique_key, j.unique_scope, j.concurrency_key,
+    j.concurrency_limit, j.correlation_id, j.tags, coalesce(input.event_fields, j.event_fields), j.headers,
+    j.requeued_from, j.lease_us, j.timeout_us, j.deadline_at, j.worker_id, j.leased_at, j.heartbeat_at, j.progress,
+    j.error_class, j.error_code, j.error_message, j.error_frames,
+    input.result, j.created_at, :now, j.started_at, :now, j.payload_bytes, j.audited
+from input cross join haulwright_jobs j
+where j.id = input.id and j.fence = 1 and j.worker_id = :worker_id and j.state = 'running' and not j.joined;
+delete from haulwright_jobs where id in (
+    select j.id from input cross join haulwright_jobs j
+    where j.id = input.id and j.fence = 1 and j.worker_id = :worker_id and j.state = 'running' and not j.joined)
+returning id;
+
 -- name: put_back
 -- Retry, snooze, release and loss: the job is queued again. One that was asked to cancel is not.
 update haulwright_jobs as j
