@@ -123,15 +123,17 @@ def test_a_transaction_that_is_open_for_more_than_a_minute_is_told_and_whether_f
         idle.execute("select 1")
         writing.execute("insert into haulwright_events (at, tenant, name) values (0, 'acme', 'x')")
         bench.clock.set(host_now() + 10 * SECOND)
-        assert levels(health.examine(Settings.load()))["transactions"] == "ok"
+        assert not any("of etl" in finding.sentence for finding in health.examine(Settings.load()))
         bench.clock.set(host_now() + 61 * SECOND)
-        findings = [finding for finding in health.examine(Settings.load()) if finding.check == "transactions"]
-        pid = idle.info.backend_pid
+        told = [finding for finding in health.examine(Settings.load()) if finding.check == "transactions"]
+        ours = (f"process {idle.info.backend_pid} of etl has", f"process {writing.info.backend_pid} ")
         writing.rollback()
         idle.rollback()
 
+    # Others use the same server beside this test, and a minute has passed for their transactions as well.
+    findings = [finding for finding in told if any(words in finding.sentence for words in ours)]
     assert [finding.level for finding in findings] == ["warn", "warn"]
-    assert f"process {pid} of etl has" in findings[0].sentence
+    assert ours[0] in findings[0].sentence
     assert ["whoever follows events waits" in finding.sentence for finding in findings] == [False, True]
 
 
