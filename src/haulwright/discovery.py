@@ -40,6 +40,8 @@ class ApplicationSpec:
     """The word of its commands on the command line, where it has some."""
     commands: str | None = None
     """The module whose `command` is that group of commands."""
+    routes: str | None = None
+    """The module whose `routes` its part of the HTTP API is."""
     settings: str | None = None
     """The module whose `FIGURES` can be set."""
     demo: str | None = None

@@ -19,6 +19,7 @@ An error says what happened, why, and what to do next; its facts are fields, so 
         IllegalTransition      not in the transition table
         IllegalStage           not in the stage machine
         EffectMismatch         one effect key under two names
+        KeyReused              one Idempotency-Key for two requests
         WorkerExists           another live worker, and --exclusive was asked for
       UnreadableRow            a row that this version cannot read; all others go on
       MissingExtra             a part of Haulwright whose packages are not installed here
@@ -159,11 +160,9 @@ class SlotForgotten(Conflict):
     """The record of a slot was pruned by retention: it may have had its job, so it is not opened again."""
 
     def __init__(self, schedule: str, slot: str, until: str, task: str) -> None:
-        super().__init__(
-            f"Whether the slot {slot} of schedule {schedule!r} had its job is not known any more: "
-            f"its slots up to {until} were pruned.",
-            hint=f"Begin after {until}. What is missing before it is enqueued by hand: haulwright run {task}",
-        )
+        message = f"Whether the slot {slot} of schedule {schedule!r} had its job is not known any more: it was pruned."
+        hint = f"Begin after {until}. What is missing before it is enqueued by hand: haulwright run {task}"
+        super().__init__(message, hint=hint)
         self.schedule = schedule
         self.slot = slot
         self.until = until
@@ -173,8 +172,8 @@ class AlreadyRequeued(Conflict):
     """A dead letter is requeued only once."""
 
     def __init__(self, job_id: str, successor: str) -> None:
-        hint = f"See it with: haulwright job show {successor}"
-        super().__init__(f"Job {job_id} was requeued already, as job {successor}.", hint=hint)
+        see = f"See it with: haulwright job show {successor}"
+        super().__init__(f"Job {job_id} was requeued already, as job {successor}.", hint=see)
         self.job_id = job_id
         self.successor = successor
 
@@ -193,11 +192,10 @@ class IllegalStage(Conflict, RuntimeError):
     """The stage machine has no such move, or whoever asks for it does not allow it from there."""
 
     def __init__(self, machine: str, stage: str, to: str, *, allowed_from: Sequence[str] | None = None) -> None:
-        message = f"The machine {machine!r} has no move from {stage} to {to}."
-        if allowed_from is not None:
-            froms = ", ".join(allowed_from) or "nowhere"
-            message = f"The move from {stage} to {to} is not allowed here: allowed_from names {froms}."
-        super().__init__(message)
+        froms = ", ".join(allowed_from or ()) or "nowhere"
+        refused = f"The move from {stage} to {to} is not allowed here: allowed_from names {froms}."
+        unknown = f"The machine {machine!r} has no move from {stage} to {to}."
+        super().__init__(unknown if allowed_from is None else refused)
         self.machine = machine
         self.stage = stage
         self.to = to
@@ -214,6 +212,10 @@ class EffectMismatch(Conflict):
         self.key = key
         self.recorded = recorded
         self.asked = asked
+
+
+class KeyReused(Conflict):
+    """The Idempotency-Key of a request belongs to another one, which was answered already."""
 
 
 class WorkerExists(Conflict):

@@ -7,6 +7,7 @@ transition writes its events and the start of the run that it ends.
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,6 +48,11 @@ WORKER_RECOVERED = "worker.recovered"
 DATABASE_PUT_BACK = "database.put_back"
 REQUEST_REFUSED = "request.refused"
 ROW_UNREADABLE = "row.unreadable"
+TOKEN_CREATED = "token.created"  # noqa: S105 - the name of an event
+TOKEN_REVOKED = "token.revoked"  # noqa: S105 - as above
+
+request_id: ContextVar[str] = ContextVar("request_id", default="")
+"""The request on whose behalf something happens; events of what a person or a program asked for carry it."""
 
 UNREADABLE = "unreadable"
 """The one field of an event whose data cannot be read: the text that stands in its row."""
@@ -87,6 +93,8 @@ FIELDS: dict[str, tuple[str, ...]] = {
     DATABASE_PUT_BACK: ("worker", "beats", "remembered"),
     REQUEST_REFUSED: ("verb", "reason"),
     ROW_UNREADABLE: ("noun", "name", "reason"),
+    TOKEN_CREATED: ("token", "role"),
+    TOKEN_REVOKED: ("token",),
 }
 """The fields that every event of a name carries. A task may declare more from its arguments and result."""
 

@@ -13,12 +13,13 @@ from typing import Final, Literal
 
 from haulwright.errors import MissingExtra
 
-Extra = Literal["postgres", "http", "apps"]
+Extra = Literal["postgres", "http", "apps", "web"]
 
 PACKAGES: Final[Mapping[Extra, tuple[str, ...]]] = {
     "postgres": ("psycopg",),
     "http": ("feedparser", "httpx2", "idna", "protego", "selectolax", "w3lib"),
     "apps": ("pypdf", "rapidfuzz"),
+    "web": ("fastapi", "httptools", "jwt", "uvicorn", "uvloop"),
 }
 """What each extra brings, by the names under which it is imported; `apps` brings what `http` does as well."""
 

@@ -86,6 +86,9 @@ FIGURES: tuple[Figure, ...] = (
         "",
         "hosts and networks that sources of your own may reach although they are not public, comma separated",
     ),
+    figure("web_host", "127.0.0.1", "where the HTTP API listens"),
+    figure("web_port", 8717, "at which port the HTTP API listens; 0 is any that is free", maximum=65535),
+    figure("web_root_path", "", "the prefix under which a proxy offers the HTTP API, such as /haulwright"),
     figure("log_format", "text", "text for people, json for programs"),
 )
 

@@ -14,6 +14,7 @@ from haulwright.client.blocking import require_off_loop
 from haulwright.client.context import Context, current
 from haulwright.client.handle import Handle
 from haulwright.client.join import remember_enqueued
+from haulwright.client.store_view import viewed_store
 from haulwright.client.task import Call, Decorator, FunctionTask, Task, planned_job
 from haulwright.client.task_options import TaskKeywords, task_options
 from haulwright.clock import Clock
@@ -69,7 +70,10 @@ class Haulwright:
 
     @property
     def store(self) -> Store:
-        """The memory of this app, opened at the first use."""
+        """The memory of this app, opened at the first use; inside `seen_through`, that view of it."""
+        view = viewed_store(self)
+        if view is not None:
+            return view
         if self._store is None:
             with self._opening:
                 if self._store is None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from haulwright.operations.schedules import ScheduleOperations
     from haulwright.operations.schema import SchemaOperations
     from haulwright.operations.sources import SourceOperations
+    from haulwright.operations.tokens import TokenOperations
     from haulwright.operations.workers import WorkerOperations
 
 __all__ = ["Operations"]
@@ -141,6 +142,13 @@ class Operations:
         from haulwright.operations.backups import BackupOperations  # noqa: PLC0415 - as above
 
         return BackupOperations(self.app, self.principal)
+
+    @cached_property
+    def tokens(self) -> TokenOperations:
+        """Tokens of programs that use the HTTP API: create, page, revoke."""
+        from haulwright.operations.tokens import TokenOperations  # noqa: PLC0415 - as above
+
+        return TokenOperations(self.app, self.principal)
 
     @cached_property
     def schema(self) -> SchemaOperations:

@@ -57,6 +57,9 @@ VERBS: Final[dict[str, frozenset[Role]]] = {
     "schema.read": INSTALLATION,
     "schema.migrate": ADMIN,
     "backup.create": ADMIN,
+    "token.read": ADMIN,
+    "token.create": ADMIN,
+    "token.revoke": ADMIN,
 }
 """Every verb of the engine with the roles that may do it. Applications add theirs with `declare_verbs`."""
 ENGINE_VERBS: Final = frozenset(VERBS)

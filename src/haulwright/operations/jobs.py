@@ -24,9 +24,10 @@ from haulwright.stores.paging import PAGE_LIMIT, Page, check_page, read_cursor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import datetime
 
     from haulwright.engine.durations import Duration
-    from haulwright.engine.job import Enqueued, Job
+    from haulwright.engine.job import Enqueued, Job, NewJob
     from haulwright.stores.connection import Connection
     from haulwright.stores.store import Store
 
@@ -43,10 +44,22 @@ class EnqueueOptions(TypedDict, total=False):
     queue: str | None
     priority: int | None
     delay: Duration | None
+    run_at: datetime | None
+    deadline: Duration | None
+    unique: str | None
     job_key: str | None
     correlation_id: str | None
     tags: Sequence[str]
     headers: Mapping[str, str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class NewCall:
+    """One job of several that are enqueued together."""
+
+    task: str
+    arguments: Mapping[str, Any]
+    options: EnqueueOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,21 +144,33 @@ class JobOperations(Noun):
     @allowed("job.enqueue")
     def enqueue(self, task: str, arguments: Mapping[str, Any], **options: Unpack[EnqueueOptions]) -> Enqueued:
         """Enqueue a registered task by its name, with JSON values; its first event says who did it and why."""
-        registered, who = self._app.find(task), self._principal
+        (enqueued,) = self._enqueue([NewCall(task, arguments, options)])
+        return enqueued
+
+    @allowed("job.enqueue")
+    def enqueue_many(self, calls: Sequence[NewCall]) -> list[Enqueued]:
+        """Enqueue jobs together, in one transaction: all of them, or none."""
+        return self._enqueue(calls)
+
+    def _enqueue(self, calls: Sequence[NewCall]) -> list[Enqueued]:
+        who = self._principal
+        jobs = [self._new_job(call) for call in calls]
+
+        def work(connection: Connection) -> list[Enqueued]:
+            return self._store.jobs.enqueue_on(connection, jobs, EnqueuedBy(who.actor, who.reason))
+
+        enqueued = self._store.database.transact(work, rows=len(jobs))
+        self._app.note_enqueued(jobs, enqueued)
+        return enqueued
+
+    def _new_job(self, call: NewCall) -> NewJob:
+        options = call.options.copy()
         tenant = self._own_tenant("job.enqueue", options.get("tenant"))
         for what, name in (("tenant", tenant), ("queue", options.get("queue"))):
             if name is not None:
                 check_name(what, name)  # an empty one, from a variable that was not set, means no default
         options["tenant"] = tenant
-        job = registered.using(**options).build_plain(arguments)
-
-        def work(connection: Connection) -> Enqueued:
-            (enqueued,) = self._store.jobs.enqueue_on(connection, [job], EnqueuedBy(who.actor, who.reason))
-            return enqueued
-
-        enqueued = self._store.database.transact(work)
-        registered.app.note_enqueued([job], [enqueued])
-        return enqueued
+        return self._app.find(call.task).using(**options).build_plain(call.arguments)
 
     @allowed("job.cancel")
     def cancel(self, job_id: str, reason: str = "cancelled on request") -> State:

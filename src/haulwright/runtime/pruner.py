@@ -82,6 +82,7 @@ class Pruner:
         return {
             **{f"{state} jobs": partial(store.jobs.prune, state, kept[state]) for state in FINAL_STATES},
             "keys": store.jobs.prune_keys,
+            "requests": store.request_keys.prune,
             "pauses": store.pauses.prune,
             "events": partial(store.events.prune, events_kept),
             "slots": partial(store.schedules.prune, slots_kept),

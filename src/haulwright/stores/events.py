@@ -10,7 +10,7 @@ from haulwright.clock import SECOND, Instant
 from haulwright.engine.ids import is_id
 from haulwright.engine.payload import clip, read_json
 from haulwright.errors import InvalidValue
-from haulwright.events import UNREADABLE, Event
+from haulwright.events import UNREADABLE, Event, request_id
 from haulwright.stores.books import book
 from haulwright.stores.connection import Connection, Database, Row, as_columns
 
@@ -63,6 +63,7 @@ class Events:
         """Write events in the transaction of what they describe."""
         if not events:
             return
+        asked = request_id.get()
         rows = [
             {
                 "at": event.at,
@@ -73,7 +74,7 @@ class Events:
                 "fence": event.fence,
                 "worker": event.worker,
                 "actor": event.actor,
-                "data": as_text(event.data),
+                "data": as_text({**event.data, "request_id": asked} if asked and event.actor else event.data),
             }
             for event in events
         ]

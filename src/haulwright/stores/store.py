@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from haulwright.clock import Clock, Instant
 from haulwright.errors import UnreadableRow
 from haulwright.stores import migrations
+from haulwright.stores.api_tokens import ApiTokens
 from haulwright.stores.cache import ResponseCache
 from haulwright.stores.clock import DatabaseClock
 from haulwright.stores.connect import open_database, prepare
@@ -23,6 +24,7 @@ from haulwright.stores.permits import Permits
 from haulwright.stores.postgres.leases import PostgresLeases
 from haulwright.stores.queues import Queues
 from haulwright.stores.recovery import Recovery
+from haulwright.stores.request_keys import RequestKeys
 from haulwright.stores.schedules import Schedules
 from haulwright.stores.settlements import Settlements
 from haulwright.stores.sources.gate import Gates
@@ -60,6 +62,8 @@ class Store:
         self.listing = Listing(database)
         self.cache = ResponseCache(database)
         self.integrity = Integrity(database)
+        self.api_tokens = ApiTokens(database, self.events)
+        self.request_keys = RequestKeys(database)
 
     @classmethod
     def open(

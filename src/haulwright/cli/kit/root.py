@@ -19,15 +19,16 @@ if TYPE_CHECKING:
     from haulwright.discovery import Applications, ApplicationSpec
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "Run": ("demo", "worker", "run", "sandbox"),
+    "Run": ("demo", "worker", "serve", "run", "sandbox"),
     "Look": ("top", "job", "queue", "source", "schedule", "event", "effect", "workers"),
     "Repair": ("dead", "dlq", "doctor"),
-    "Set-up": ("db", "settings"),
+    "Set-up": ("db", "token", "settings"),
 }
 """What the commands of the engine are for, as the list shows them; the applications' come before the set-up."""
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("haulwright.demo.cli", "See it work: five applications, two workers, one of them killed, nothing lost."),
     "worker": ("haulwright.cli.worker", "Run jobs."),
+    "serve": ("haulwright.cli.serve", "Answer HTTP requests: the API for programs."),
     "run": ("haulwright.cli.run", "Enqueue a job, and wait for it if asked to."),
     "job": ("haulwright.cli.jobs", "Look at jobs, and ask why one does not run."),
     "dead": ("haulwright.cli.dead", "Dead letters: list, count, requeue."),
@@ -42,6 +43,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "sandbox": ("haulwright.cli.sandbox", "A stand-in for the outside world, on this machine."),
     "settings": ("haulwright.cli.settings", "Every figure, its value, and where it came from."),
     "db": ("haulwright.cli.db", "The schema of the database, and its backups."),
+    "token": ("haulwright.cli.tokens", "Tokens for the HTTP API: create, list, revoke."),
     "doctor": ("haulwright.cli.doctor", "Is all well here? What to do where it is not."),
 }
 """Each command of the engine with its module and its line in the list. The command there is called `command`.

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final, TypedDict
+from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
+
+from typing_extensions import TypedDict
 
 from haulwright.clock import SECOND
 from haulwright.operations.times import iso

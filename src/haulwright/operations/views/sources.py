@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypedDict
+from typing import TYPE_CHECKING, Any, Final
+
+from typing_extensions import TypedDict
 
 from haulwright.clock import SECOND
 from haulwright.engine.durations import spell

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypedDict
+from typing import TYPE_CHECKING, Final
+
+from typing_extensions import TypedDict
 
 from haulwright.operations.times import iso
 from haulwright.operations.views.columns import Column

@@ -1,0 +1,54 @@
+"""Tokens that this installation gave out, looked up by their hash and remembered for some seconds."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final, cast
+
+from starlette.concurrency import run_in_threadpool
+
+from haulwright.api.auth.identity import CallerIdentity
+from haulwright.api.kit.problems import Unauthenticated
+from haulwright.stores.api_tokens import MARK, ApiToken, digest_of
+
+if TYPE_CHECKING:
+    from haulwright.client.app import Haulwright
+    from haulwright.operations.principal import Role
+
+REMEMBERED_SECONDS: Final = 5.0
+"""How long a token that was revoked may still be taken by a process that saw it just before."""
+MOST_REMEMBERED: Final = 10_000
+
+
+class ApiTokenAuthenticator:
+    """Knows who shows one of our tokens."""
+
+    def __init__(self, app: Haulwright) -> None:
+        self._app = app
+        self._known: dict[str, tuple[float, CallerIdentity]] = {}
+
+    async def identify(self, credential: str) -> CallerIdentity | None:
+        """Who shows it; None where it is none of ours."""
+        if not credential.startswith(MARK):
+            return None
+        digest = digest_of(credential)
+        until, identity = self._known.get(digest, (0.0, None))
+        if identity is not None and until > time.monotonic():
+            return identity
+        token = await run_in_threadpool(self._find, credential)
+        if token is None:
+            self._known.pop(digest, None)
+            raise Unauthenticated
+        if len(self._known) >= MOST_REMEMBERED:
+            self._known.clear()
+        identity = CallerIdentity(token.name, cast("Role", token.role), token.tenant)
+        self._known[digest] = (time.monotonic() + REMEMBERED_SECONDS, identity)
+        return identity
+
+    def _find(self, credential: str) -> ApiToken | None:
+        """Look it up, and note that it is used."""
+        store = self._app.store
+        token = store.api_tokens.find(credential)
+        if token is not None:
+            store.api_tokens.touch(token.prefix, store.now())
+        return token

@@ -1,0 +1,1 @@
+"""What every route stands on: who calls, problems, cursors, and how an endpoint is run."""

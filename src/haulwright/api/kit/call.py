@@ -1,0 +1,102 @@
+"""One request, as an endpoint sees it: on whose behalf, and what it may do."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Final
+
+from fastapi import Depends, Request
+
+from haulwright.api.auth.identity import REASON_HEADER, TENANT_HEADER
+from haulwright.api.kit.cursors import Cursors
+from haulwright.api.kit.problems import Unauthenticated
+from haulwright.application.application import application
+from haulwright.errors import InvalidValue
+from haulwright.operations import Operations
+from haulwright.operations.requests import RequestKey
+
+if TYPE_CHECKING:
+    from haulwright.api.reception import Reception
+    from haulwright.application.application import Application
+    from haulwright.client.app import Haulwright
+    from haulwright.operations.principal import Principal
+
+KEY_HEADER: Final = "idempotency-key"
+LONGEST_KEY_CHARS: Final = 255
+LONGEST_REASON_CHARS: Final = 500
+UNSAFE: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+
+
+@dataclass(frozen=True, slots=True)
+class ApiCall:
+    """What an endpoint has in hand."""
+
+    app: Haulwright
+    principal: Principal
+    operations: Operations
+    request: Request
+    key: RequestKey | None
+    """Its Idempotency-Key, with what it stands for."""
+
+    @property
+    def tenant(self) -> str | None:
+        """Whose rows are seen; None is every tenant."""
+        return self.principal.tenant
+
+    def cursors(self, *facts: str | None) -> Cursors:
+        """The cursors of the list that is asked for: they hold for this route, this tenant and these words."""
+        return Cursors(self.request.scope["route"].path, self.tenant, *facts)
+
+    def application(self, name: str) -> Application:
+        """An application of the app, by its name."""
+        return application(name, self.app)
+
+    def url_of(self, path: str) -> str:
+        """An address below the API's own prefix, as the caller reaches it."""
+        return f"{self.request.scope.get('root_path', '')}{path}"
+
+
+async def call_of(request: Request) -> ApiCall:
+    """Prove who calls. Everything else of the request is looked at after this."""
+    reception: Reception = request.app.state.reception
+    identity = await reception.identify(request)
+    if identity is None:
+        raise Unauthenticated
+    await reception.admit(request, identity)
+    _require_known_query(request)
+    reason = request.headers.get(REASON_HEADER, "")[:LONGEST_REASON_CHARS]
+    principal = identity.principal(request.headers.get(TENANT_HEADER), reason)
+    word = _key_of(request)
+    key = None if word is None else RequestKey(word, await _fingerprint(request, principal))
+    return ApiCall(reception.app, principal, Operations(reception.app, principal), request, key)
+
+
+Caller = Annotated[ApiCall, Depends(call_of)]
+"""The parameter by which an endpoint asks for its call."""
+
+
+def _key_of(request: Request) -> str | None:
+    key = request.headers.get(KEY_HEADER)
+    if key is None:
+        return None
+    if not 1 <= len(key) <= LONGEST_KEY_CHARS or not key.isascii() or not key.isprintable():
+        why = f"is not of 1 to {LONGEST_KEY_CHARS} printable characters"
+        raise InvalidValue("Idempotency-Key", key[:LONGEST_KEY_CHARS], why, hint="A UUID is a good one.")
+    return key
+
+
+async def _fingerprint(request: Request, principal: Principal) -> str:
+    """What was asked, by whom; who asks the same again gets the same answer."""
+    digest = hashlib.sha256(await request.body())
+    digest.update(f"\0{request.method}\0{request.url.path}\0{request.url.query}\0{principal.actor}".encode())
+    return digest.hexdigest()
+
+
+def _require_known_query(request: Request) -> None:
+    """A mistyped filter would be no filter: what a route does not know is refused."""
+    known: frozenset[str] = request.scope["route"].endpoint.query_names
+    for name in request.query_params:
+        if name not in known:
+            hint = f"This route takes: {', '.join(sorted(known)) or 'none'}."
+            raise InvalidValue("query", name, "is no parameter of this route", hint=hint)

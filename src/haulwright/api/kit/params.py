@@ -1,0 +1,35 @@
+"""The parameters that routes share, each with its limits and its words for the API's own document."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Path, Query
+from pydantic import BaseModel, ConfigDict
+
+from haulwright.operations.filters import LONGEST_FILTER_CHARS
+from haulwright.stores.paging import PAGE_LIMIT
+
+LONGEST_CURSOR_CHARS = 2000
+LONGEST_NAME_CHARS = 255
+
+Limit = Annotated[int, Query(ge=1, le=PAGE_LIMIT, description="At most so many rows.")]
+Cursor = Annotated[
+    str | None, Query(max_length=LONGEST_CURSOR_CHARS, description="The `next` of the page before this one.")
+]
+Filter = Annotated[
+    str,
+    Query(
+        max_length=LONGEST_FILTER_CHARS,
+        description="The filter language, as in `--where`: state:dead task:price age:>2h",
+        examples=["state:dead"],
+    ),
+]
+JobId = Annotated[str, Path(max_length=LONGEST_NAME_CHARS, description="The id of a job.")]
+Name = Annotated[str, Path(max_length=LONGEST_NAME_CHARS, description="Its name.")]
+
+
+class RequestBody(BaseModel):
+    """The body of a request. A word that is not known is refused: it was meant as something."""
+
+    model_config = ConfigDict(extra="forbid")

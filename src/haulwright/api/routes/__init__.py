@@ -1,0 +1,1 @@
+"""The routes of the engine, one module a noun."""

@@ -1,0 +1,99 @@
+"""The API as a process: it listens, answers, and ends in order. It opens no slots and runs no jobs."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from typing import TYPE_CHECKING, Final
+
+import uvicorn
+
+from haulwright.errors import DatabaseProblem, InvalidValue, Refused
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from haulwright.client.app import Haulwright
+
+GRACE_SECONDS: Final = 10
+KEEP_ALIVE_SECONDS: Final = 65
+BACKLOG: Final = 2048
+
+
+class ApiServer:
+    """One API at one address."""
+
+    def __init__(self, api: FastAPI, *, host: str, port: int, root_path: str = "") -> None:
+        config = uvicorn.Config(
+            api,
+            http="httptools",
+            loop="auto",
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            root_path=root_path,
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            timeout_graceful_shutdown=GRACE_SECONDS,
+            h11_max_incomplete_event_size=64 * 1024,
+        )
+        self._server = uvicorn.Server(config)
+        self._socket = listen(host, port)
+
+    @property
+    def address(self) -> str:
+        """Where it listens, as a browser writes it."""
+        host, port = self._socket.getsockname()[:2]
+        return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+    def run(self) -> None:
+        """KeptAnswer until a signal comes; open requests are finished first, and streams told to come again."""
+        self._server.run(sockets=[self._socket])
+
+    def stop(self) -> None:
+        """End in order, from another thread."""
+        self._server.should_exit = True
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """An open socket, so that whoever is told the address finds somebody there."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    opened = socket.socket(family, socket.SOCK_STREAM)
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        opened.bind((host, port))
+    except OSError as error:
+        opened.close()
+        hint = "Take another one: --port 0 takes any that is free."
+        raise Refused(f"Nothing can listen at {host}:{port}: {error.strerror or error}.", hint=hint) from error
+    opened.listen(BACKLOG)
+    opened.set_inheritable(True)
+    return opened
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches an address."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def require_closed(app: Haulwright, host: str, *, has_jwt: bool) -> None:
+    """Refuse to listen for other machines where nobody could say who they are."""
+    if host == "":
+        raise InvalidValue("host", host, "is no address", hint="0.0.0.0 is every address of this machine.")
+    if is_loopback(host) or has_jwt:
+        return
+    try:
+        known = app.operations().tokens.any_live()
+    except DatabaseProblem:
+        known = True  # it will be there, or nobody gets in
+    if not known:
+        message = (
+            f"Nobody could say who they are: there is no token, and no key for tokens of others. {host} is for all."
+        )
+        hint = "Create one: haulwright token create NAME --tenant TENANT; or set HAULWRIGHT_JWT_JWKS or a key."
+        raise Refused(message, hint=hint)
