@@ -153,6 +153,7 @@ def test_a_child_that_cannot_reach_the_database_costs_neither_attempt_nor_loss(m
 
     job = handle.job()
     assert (job.state, job.waiting_on, job.attempts, job.losses) == (State.QUEUED, "start", 0, 0)
+    assert "/nowhere/at/all.db" in (job.error_message or "")
 
 
 def raising(error: BaseException):

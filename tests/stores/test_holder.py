@@ -25,7 +25,7 @@ from tests.support.postgres import start
 @pytest.fixture
 def twin(store, worker, other_worker, make_job):
     """A lease and its permit; the database was put back, and another worker has the same number now."""
-    declare(store, concurrency=1)
+    declare(store, concurrency=2)  # with one left: who leaves while all are out takes the longer way
     make_job(source=KEY)
     lease = claim_one(store, worker)
     admission = store.gates.take_claimed(lease)
@@ -116,6 +116,25 @@ def test_the_probe_of_the_other_ends_with_its_own_lease_alone(store, other_worke
 
     store.database.transact(lambda c: store.gates.give_back(c, [lease.key._replace(worker_id=other_worker)]))
     assert store.sources.standing(KEY).breaker == "open"
+
+
+def test_the_probe_of_the_other_does_not_end_with_a_permit_of_the_same_source(
+    store, worker, other_worker, make_job, clock
+):
+    declare(store, concurrency=2)
+    make_job(source=KEY)
+    with_permit = claim_one(store, worker)
+    fail(store, 5)
+    clock.advance(300)
+    make_job()
+    prober = claim_one(store, worker)
+    assert isinstance(store.gates.ask(KEY, Requester(prober.key)), Admission)
+    with_same_number = prober.key._replace(worker_id=other_worker)
+
+    store.database.transact(lambda c: store.gates.give_back(c, [with_permit.key, with_same_number]))
+
+    standing = store.sources.standing(KEY)
+    assert (standing.held, standing.breaker) == (1, "half_open")
 
 
 def test_the_right_of_the_other_probe_is_not_shared(store, other_worker, probe):

@@ -11,6 +11,7 @@ import pytest
 from haulwright.apps.brands.buying.freshness import NOTHING_YET, freshness
 from haulwright.apps.brands.compile_request import CompileRequest
 from haulwright.errors import Conflict, InvalidValue, NotFound
+from haulwright.stores.listing import JobFilter
 from tests.apps.brands.scenes import ACME, POSTS, SIX, TENANT, VIDEOS, connect, count, rows, runs_of
 
 HOUR = 3_600_000_000
@@ -150,6 +151,17 @@ def test_two_compiles_at_the_same_moment_buy_each_source_once(brands, brand, san
     assert [one.status for one in told] == ["succeeded", "succeeded"]
     assert [len(one.evidence_status["refreshed"]) + len(one.evidence_status["reused"]) for one in told] == [2, 2]
     assert count(brands, "brands_snapshots") == 2
+
+
+def test_who_finds_a_source_being_bought_at_the_same_moment_waits_for_it(brands, brand, bench):
+    connect(brands, brand, SIX[0])
+    for _ in range(2):
+        brands.compile(ACME, brand.id)
+    bench.drain()
+
+    jobs = bench.store.listing.page(JobFilter(task="brands.refresh")).jobs
+    gates = [job.waiting_on for job in jobs if (job.waiting_on or "").startswith("brands:connection:")]
+    assert (len(jobs), len(gates)) == (2, 1)
 
 
 @pytest.mark.proves("CO-04")
