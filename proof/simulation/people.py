@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from haulwright.engine.transitions import State
-from haulwright.errors import Conflict, DatabaseUnavailable, IllegalTransition, NotFound, UnreadableRow
+from haulwright.errors import Conflict, DatabaseUnavailable, IllegalTransition, InvalidValue, NotFound, UnreadableRow
 from haulwright.stores.job_rows import Requeue
 from haulwright.stores.listing import JobFilter
 from haulwright.stores.store import Store
@@ -37,7 +37,7 @@ def administrator(world: World, store: Store) -> Acts[None]:
         try:
             deeds = special if special and world.rng.random() < 0.5 else usual
             yield from world.rng.choice(deeds)(world, store)
-        except (DatabaseUnavailable, Conflict, NotFound, IllegalTransition, UnreadableRow):
+        except (DatabaseUnavailable, Conflict, NotFound, IllegalTransition, InvalidValue, UnreadableRow):
             continue
 
 

@@ -83,7 +83,6 @@ def test_a_job_whose_worker_died_under_it_runs_in_a_process_of_its_own(moved):
     assert suspect.job().losses == 1
 
 
-@pytest.mark.crash
 def test_a_child_whose_run_broke_off_in_the_parent_does_not_answer_for_the_next_one(moved, monkeypatch):
     must_end, broken = children._Child._must_end, []
 
@@ -98,7 +97,9 @@ def test_a_child_whose_run_broke_off_in_the_parent_does_not_answer_for_the_next_
     moved.run_worker(until_empty=True, concurrency=1)
 
     assert second.result(0) == 2
-    assert (first.state(), first.job().attempts, first.job().error_class) == (State.QUEUED, 0, "MemoryError")
+    job = first.job()  # given back unharmed; on a slow machine its pause may be over by now, and it has run again
+    assert (job.state, job.attempts) in {(State.QUEUED, 0), (State.SUCCEEDED, 1)}
+    assert job.error_class == "MemoryError"
     assert not broken[0].is_alive()
 
 
