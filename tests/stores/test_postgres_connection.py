@@ -89,6 +89,15 @@ def test_a_connection_that_dies_again_and_again_is_told(store, hang_up):
         store.database.read(work)
 
 
+def test_a_connection_that_takes_no_writes_any_more_is_replaced_without_a_word(store):
+    """As after a fail-over: the server at the other end is a replica now, and stays one."""
+    store.database.transact(lambda connection: connection.execute("set default_transaction_read_only = on"))
+
+    store.jobs.enqueue([new_job()])
+
+    assert count(store, "haulwright_jobs") == 1
+
+
 def test_a_connection_lost_in_the_commit_leaves_the_outcome_unknown(store, hang_up):
     calls = []
 
