@@ -9,6 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+from haulwright.clock import SECOND
+from haulwright.engine.transitions import State
+from haulwright.stores.listing import JobFilter
+from haulwright.stores.paging import PAGE_LIMIT
 from proof.chaos.blows import Blows, Hand, Strike
 from proof.chaos.client import LOAD_ENDS
 from proof.chaos.fleet import Fleet
@@ -98,10 +102,17 @@ class Chaos:
 def _come_to_rest(fleet: Fleet, load: Load) -> bool:
     """End the load, and wait until everything is done; False where that takes too long."""
     load.site.raise_flag(LOAD_ENDS)
-    end = time.monotonic() + PEACE_SECONDS
+    end = time.monotonic() + PEACE_SECONDS + _longest_pause(load)
     while time.monotonic() < end:
         fleet.tend_workers()
         if all(client.poll() is not None for client in fleet.clients) and is_drained(load.app.store):
             return True
         time.sleep(TEND_SECONDS)
     return False
+
+
+def _longest_pause(load: Load) -> float:
+    """How long the last of the jobs has yet to wait: one that lost its lease six times pauses for eight minutes."""
+    store = load.app.store
+    waiting = store.listing.page(JobFilter(state=State.QUEUED), limit=PAGE_LIMIT).jobs
+    return max((job.run_at - store.now() for job in waiting), default=0) / SECOND
