@@ -115,4 +115,4 @@ def _longest_pause(load: Load) -> float:
     """How long the last of the jobs has yet to wait: one that lost its lease six times pauses for eight minutes."""
     store = load.app.store
     waiting = store.listing.page(JobFilter(state=State.QUEUED), limit=PAGE_LIMIT).jobs
-    return max((job.run_at - store.now() for job in waiting), default=0) / SECOND
+    return max([0, *(job.run_at - store.now() for job in waiting)]) / SECOND

@@ -155,7 +155,7 @@ def test_every_state_of_a_job_has_its_word(state, waiting_on):
     assert (status_of(state, waiting_on) == "succeeded") == (state is State.SUCCEEDED)
 
 
-@pytest.mark.proves("NM-01", "NM-08", "FR-05")
+@pytest.mark.proves("NM-01", "NM-08", "CP-03")
 def test_normalizing_again_does_no_harm_and_reuse_makes_sure_of_it(words, brands, brand, settle):
     (connection,) = connect(brands, brand)
     brands.compile(ACME, brand.id)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
-from statistics import median
 
 import pytest
 
@@ -40,18 +38,19 @@ def test_a_compile_goes_from_its_sources_to_a_snapshot(brands, brand, settle):
 
 
 @pytest.mark.proves("PF-01", "ENQ-02")
-def test_asking_takes_milliseconds_and_buys_nothing(brands, brand, sandbox):
+def test_asking_is_one_short_transaction_and_waits_for_nobody(brands, brand, sandbox, monkeypatch):
+    """How long it takes is measured by the bench; here is why it is short, however many sources there are."""
     connect(brands, brand, *SIX)
+    database, transactions = brands.app.store.database, []
+    transact = database.transact
+    monkeypatch.setattr(
+        database, "transact", lambda work, **options: transactions.append(work) or transact(work, **options)
+    )
     brands.compile(ACME, brand.id)
 
-    took = []
-    for _ in range(20):
-        began = time.perf_counter()
-        brands.compile(ACME, brand.id)
-        took.append(time.perf_counter() - began)
-
-    assert median(took) < 0.2  # a figure of the bench; here only that it waits for nobody
+    assert len(transactions) == 1
     assert sandbox.books.requests() == []
+    assert [job.state for job in brands.app.operations().jobs.page().jobs] == ["queued"]
 
 
 def test_one_request_is_one_compile_and_one_job(brands, brand):
@@ -99,7 +98,7 @@ def test_what_was_asked_for_is_passed_on_and_stored(brands, brand, settle):
     assert (done.force_refresh, done.prompt_version, done.model) == (True, "v1", "gpt-4")
 
 
-@pytest.mark.proves("FR-01", "FR-02", "FR-05", "EV-04", "TS-01")
+@pytest.mark.proves("FR-01", "FR-02", "EV-04", "TS-01")
 def test_a_second_compile_within_a_day_buys_nothing_and_says_why(brands, brand, sandbox, settle, bench):
     (connection,) = connect(brands, brand)
     brands.compile(ACME, brand.id)
@@ -120,6 +119,27 @@ def test_a_second_compile_within_a_day_buys_nothing_and_says_why(brands, brand, 
     assert (
         brands.snapshot(ACME, brand.id, 2)["evidence"].keys() == brands.snapshot(ACME, brand.id, 1)["evidence"].keys()
     )
+
+
+@pytest.mark.proves("FR-05")
+def test_a_run_that_is_used_again_is_normalized_first_where_it_was_not(brands, brand, sandbox, settle):
+    (connection,) = connect(brands, brand)
+    brands.compile(ACME, brand.id)
+    settle()
+    for statement in (
+        "update brands_runs set normalized_at = null, normalized_created = 0",
+        "delete from brands_evidence_refs",
+        "delete from brands_evidence",
+    ):
+        brands.app.store.database.transact(lambda connection, sql=statement: connection.execute(sql))
+
+    compiled = brands.compile(ACME, brand.id)
+    settle()
+
+    (told,) = brands.compile_run(ACME, compiled.id).evidence_status["reused"]
+    (run,) = runs_of(brands, connection)
+    assert (told["normalized_created"], run.normalized_at is None) == (50, False)
+    assert (count(brands, "brands_evidence"), len(sandbox.books.paid_runs())) == (50, 1)
 
 
 @pytest.mark.proves("FR-04")

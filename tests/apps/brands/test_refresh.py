@@ -19,6 +19,9 @@ def test_a_source_is_bought_fetched_and_normalized(brands, brand, sandbox, settl
     (paid,) = sandbox.books.paid_runs(POSTS)
     assert (run.actor, run.status, run.actor_run_id) == (POSTS, "SUCCEEDED", paid.run)
     assert (run.connection_id, run.brand_id) == (connection.id, brand.id)
+    assert json.loads(run.input) | {"_haulwright": run.id} == paid.input
+    assert run.dataset_id is not None
+    assert run.started_at is not None
     assert (run.raw_item_count, run.normalized_created, run.normalized_updated) == (50, 50, 0)
     assert run.normalized_at == run.finished_at is not None
     assert count(brands, "brands_raw_items") == count(brands, "brands_evidence_refs") == 50
@@ -28,6 +31,19 @@ def test_a_source_is_bought_fetched_and_normalized(brands, brand, sandbox, settl
         "reason": "No successful run exists for this source", "dataset_id": run.dataset_id,
         "apify_run_status": "SUCCEEDED", "raw_items_count": 50, "normalized_created": 50, "normalized_updated": 0,
     }  # fmt: skip
+
+
+@pytest.mark.proves("IN-01")
+def test_the_steps_of_a_source_come_in_their_order(brands, brand, sandbox, settle):
+    (connection,) = connect(brands, brand)
+    brands.compile(ACME, brand.id)
+    settle()
+
+    paths = [one.path.rpartition("/apify/v2/")[2] for one in sandbox.books.requests(service="apify")]
+    steps = ["items" if path.endswith("/items") else path.partition("/")[0] for path in paths]
+    (run,) = runs_of(brands, connection)
+    assert list(dict.fromkeys(steps)) == ["actors", "actor-runs", "items"]
+    assert (steps.count("actors"), run.raw_item_count, run.normalized_created) == (1, 50, 50)
 
 
 @pytest.mark.proves("CP-01", "CP-02", "TS-01")
