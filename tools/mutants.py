@@ -6,11 +6,14 @@ and the exit code is 1. The table of all guards is written to docs/reference/mut
 
     python tools/mutants.py                 all of them
     python tools/mutants.py fence permit    those whose name has one of these words; the table is left alone
+    python tools/mutants.py --state FILE    all whose file and tests are not as they were when they were last noticed
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import os
 import re
 import shutil
@@ -62,6 +65,13 @@ class Trial:
             message = f"{self.guard}: {self.was!r} is {part.count(self.was)} times in {self.file} {self.entry}"
             raise LookupError(message)
         path.write_text(before + part.replace(self.was, self.now) + after, "utf-8")
+
+    @property
+    def digest(self) -> str:
+        """Of what a verdict stands on: the change, the file that it is made in, and the tests that are asked."""
+        files = [SOURCES / "haulwright" / self.file, *(ROOT / test.partition("::")[0] for test in self.tests)]
+        texts = [str(self), *(path.read_text("utf-8") for path in files if path.is_file())]
+        return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -190,25 +200,48 @@ def main() -> int:
     """Try the guards that were asked for; the exit code says whether each was missed."""
     parser = argparse.ArgumentParser(description="Remove each guard in turn and see its tests turn red.")
     parser.add_argument("words", nargs="*", help="only guards whose name has one of these words")
-    words = parser.parse_args().words
+    parser.add_argument("--state", type=Path, help="keep what was noticed here, and do not try it again")
+    asked = parser.parse_args()
+    words, state = asked.words, State(asked.state)
     trials = [trial for trial in read_trials() if not words or any(word in trial.guard for word in words)]
+    left = [trial for trial in trials if not state.killer_of(trial)]
     sys.path.insert(0, str(ROOT))
     from tests.support.postgres import start  # noqa: PLC0415 - a script finds the tests only from here on
 
     with start(durable=True) as server, ThreadPoolExecutor(AT_ONCE) as hands:
-        if not _is_green(trials, server.url()):
+        if left and not _is_green(left, server.url()):
             return 1
-        verdicts = []
-        for verdict in hands.map(lambda trial: try_one(trial, server.url()), trials):
+        verdicts = [Verdict(trial, killer, "", 0.0) for trial in trials if (killer := state.killer_of(trial))]
+        for verdict in hands.map(lambda trial: try_one(trial, server.url()), left):
             verdicts.append(verdict)
+            state.keep(verdict)
             where = verdict.trial.dialect or "either"
             told = f"red: {verdict.killer}" if verdict.killer else verdict.problem.upper()
             print(f"{verdict.seconds:5.1f} s  {where:8}  {verdict.trial.guard:60}  {told}", flush=True)
+    verdicts.sort(key=lambda verdict: trials.index(verdict.trial))
     survivors = [verdict for verdict in verdicts if not verdict.killer]
     print(f"{len(verdicts) - len(survivors)} of {len(verdicts)} removed guards were noticed by their tests")
     if not survivors and not words:
         PAGE.write_text(page_of(verdicts), "utf-8")
     return 1 if survivors else 0
+
+
+class State:
+    """What was noticed in earlier runs, where somebody keeps it."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._killers: dict[str, str] = json.loads(path.read_text("utf-8")) if path and path.exists() else {}
+
+    def killer_of(self, trial: Trial) -> str:
+        """The test that turned red when this was tried, with the same file and the same tests; or nothing."""
+        return self._killers.get(trial.digest, "")
+
+    def keep(self, verdict: Verdict) -> None:
+        """Remember a guard that was missed."""
+        if self._path is not None and verdict.killer:
+            self._killers[verdict.trial.digest] = verdict.killer
+            self._path.write_text(json.dumps(self._killers, indent=1), "utf-8")
 
 
 def _is_green(trials: list[Trial], address: str) -> bool:
