@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bench.figures import Series
-from bench.scenarios import brands, clustering, drains, enqueueing, flat, retention, sources, standing, startup
+from bench.scenarios import api, brands, clustering, drains, enqueueing, flat, retention, sources, standing, startup
 
 Figures = Mapping[str, Series]
 
@@ -114,6 +114,11 @@ def _on_both(database: str) -> tuple[Target | Either, ...]:
             bulk + enqueueing.HAULWRIGHT, (bulk + enqueueing.BARE_BULK,), 0.3,
         ),
         Target(f"{short}: enqueue p99 beside two busy workers, ms", f"loaded {database}/p99", most=20.0),
+        Target(
+            f"{short}: enqueue over HTTP by {api.CLIENTS} at once, over the same in the own process",
+            f"http {database}/{api.HTTP}", (f"http {database}/{api.IN_PROCESS}",), 0.5,
+        ),
+        Target(f"{short}: enqueue over HTTP p99 beside two busy workers, ms", f"httploaded {database}/p99", most=30.0),
         Target(f"{short}: pick-up p50, ms", pickup + "p50", most=pick_p50),
         *((Target(f"{short}: pick-up p99, ms", pickup + "p99", most=15.0),) if database == _PG else ()),
         Target(f"{short}: idle worker, % of a core", f"idle {database}/{standing.IDLE}", most=idle),

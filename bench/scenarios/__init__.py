@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bench.figures import Series
 from bench.lane import Bench
-from bench.scenarios import brands, clustering, drains, enqueueing, flat, retention, sources, standing, startup
+from bench.scenarios import api, brands, clustering, drains, enqueueing, flat, retention, sources, standing, startup
 
 Run = Callable[[Bench, str], list[Series]]
 
@@ -36,6 +36,8 @@ _WRITTEN: tuple[tuple[str, Run, tuple[str, ...], str, float], ...] = (
     ("enqueue", enqueueing.single, _BOTH, "Enqueueing one job at a time", 180),
     ("bulk", enqueueing.bulk, _BOTH, "Enqueueing many jobs at once", 180),
     ("loaded", enqueueing.loaded, _BOTH, "Enqueueing while two workers drain a backlog", 300),
+    ("http", api.enqueue, _BOTH, "Enqueueing over HTTP, by many at once", 300),
+    ("httploaded", api.loaded, _BOTH, "Enqueueing over HTTP while two workers drain a backlog", 300),
     ("pickup", standing.pickup, _BOTH, "From enqueue to the first line of the task, on an idle system", 180),
     ("idle", standing.idle, _BOTH, "What an idle worker costs", 90),
     ("memory", standing.memory, _BOTH, "Memory of a worker during a long drain", 420),
