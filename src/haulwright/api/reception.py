@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from haulwright.api.auth.identity import Authenticator, CallerIdentity
-from haulwright.api.kit.problems import Unauthenticated
+from haulwright.api.kit.problems import Unauthenticated, request_id_of
+from haulwright.redaction import redact
 
 if TYPE_CHECKING:
     from fastapi import Request
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("haulwright.api")
 
-LONGEST_CREDENTIAL_CHARS: Final = 16_384
+LONGEST_CREDENTIAL_CHARS: Final = 16_384 + len("Bearer ")
+IDENTITY: Final = "identity"
+"""Where the state of a request has its caller, once that is known."""
 
 
 class Reception:
@@ -27,21 +30,35 @@ class Reception:
         self._authenticators = authenticators
 
     async def identify(self, request: Request) -> CallerIdentity | None:
-        """Who sent it; None where nobody is known by what it shows."""
-        headers = request.headers.getlist("authorization")
-        if len(headers) != 1 or len(headers[0]) > LONGEST_CREDENTIAL_CHARS:
-            return None
-        scheme, _, credential = headers[0].partition(" ")
-        if scheme.lower() != "bearer" or not credential:
-            return None
-        for authenticator in self._authenticators:
+        """Who sent it; None where nobody is known by what it shows. Why, is told in the log alone."""
+        state = request.scope.setdefault("state", {})
+        if IDENTITY not in state:
             try:
-                identity = await authenticator.identify(credential)
-            except Unauthenticated:
-                return None
+                state[IDENTITY] = await self._identify(request)
+            except Unauthenticated as refusal:
+                state[IDENTITY] = None
+                log.warning("request %s is of nobody known: %s", request_id_of(request), redact(refusal.reason))
+        identity: CallerIdentity | None = state[IDENTITY]
+        return identity
+
+    async def _identify(self, request: Request) -> CallerIdentity:
+        credential = _credential(request)
+        for authenticator in self._authenticators:
+            identity = await authenticator.identify(credential)
             if identity is not None:
                 return identity
-        return None
+        raise Unauthenticated("it shows no token of a kind that is known here")
 
     async def admit(self, request: Request, identity: CallerIdentity) -> None:
         """Refuse where a limit of this caller is reached."""
+
+
+def _credential(request: Request) -> str:
+    """What a request shows, in the one header for it."""
+    headers = request.headers.getlist("authorization")
+    if len(headers) != 1 or len(headers[0]) > LONGEST_CREDENTIAL_CHARS:
+        raise Unauthenticated("it has no Authorization header, several, or one that is too long")
+    scheme, _, credential = headers[0].partition(" ")
+    if scheme.lower() != "bearer" or not credential:
+        raise Unauthenticated("its Authorization header is no bearer token")
+    return credential

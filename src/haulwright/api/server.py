@@ -47,7 +47,7 @@ class ApiServer:
         return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
     def run(self) -> None:
-        """KeptAnswer until a signal comes; open requests are finished first, and streams told to come again."""
+        """Answer until a signal comes; open requests are finished first, and streams told to come again."""
         self._server.run(sockets=[self._socket])
 
     def stop(self) -> None:

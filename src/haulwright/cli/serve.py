@@ -19,19 +19,21 @@ if TYPE_CHECKING:
 @click.option("--root-path", metavar="PATH", help="The prefix under which a proxy offers it, such as /haulwright.")
 @click.pass_obj
 def command(site: Site, host: str | None, port: int | None, root_path: str | None) -> None:
-    """KeptAnswer HTTP requests: the API at /api/v1, its own document at /api/v1/openapi.json."""
+    """Answer HTTP requests: the API at /api/v1, its own document at /api/v1/openapi.json."""
     with needs_extra("web", "The HTTP API"):
         from haulwright.api.application import create_api  # noqa: PLC0415 - only here, and not in every installation
         from haulwright.api.server import ApiServer, require_closed  # noqa: PLC0415 - as above
+        from haulwright.api.settings import authenticators_of  # noqa: PLC0415 - as above
 
     settings = site.settings.with_flag("web_host", host, "--host").with_flag("web_port", port, "--port")
     settings = settings.with_flag("web_root_path", root_path, "--root-path")
     app = site.haulwright
     with site.mention_new_file():
         app.operations(site.principal()).open_database()
-    require_closed(app, str(settings["web_host"]), has_jwt=False)
+    authenticators = authenticators_of(app, settings)
+    require_closed(app, str(settings["web_host"]), has_jwt=len(authenticators) > 1)
     server = ApiServer(
-        create_api(app),
+        create_api(app, authenticators=authenticators),
         host=str(settings["web_host"]),
         port=int(settings["web_port"]),
         root_path=str(settings["web_root_path"]),

@@ -74,9 +74,11 @@ class ProblemView(TypedDict):
 class Unauthenticated(HaulwrightError):
     """Nobody is known by what the request shows. Why, is in the log of the server alone."""
 
-    def __init__(self) -> None:
+    def __init__(self, reason: str = "") -> None:
         hint = "Send 'Authorization: Bearer TOKEN' with a token that is valid now."
         super().__init__("The request does not say who sends it, or in a way that cannot be verified.", hint=hint)
+        self.reason = reason
+        """For the log alone."""
 
 
 class TooManyRequests(HaulwrightError):
