@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from haulwright.api.auth.identity import Authenticator, CallerIdentity
-from haulwright.api.kit.problems import Unauthenticated, request_id_of
+from haulwright.api.auth.session import LocalSessions
+from haulwright.api.kit.problems import TooManyRequests, Unauthenticated, request_id_of
+from haulwright.api.limits import ApiLimits, TokenBuckets
 from haulwright.redaction import redact
 
 if TYPE_CHECKING:
@@ -25,9 +27,20 @@ IDENTITY: Final = "identity"
 class Reception:
     """What every request passes before its route sees it."""
 
-    def __init__(self, app: Haulwright, authenticators: Sequence[Authenticator]) -> None:
+    def __init__(
+        self,
+        app: Haulwright,
+        authenticators: Sequence[Authenticator],
+        *,
+        limits: ApiLimits | None = None,
+        sessions: LocalSessions | None = None,
+    ) -> None:
+        limits = limits or ApiLimits()
         self.app = app
         self._authenticators = authenticators
+        self._sessions = sessions
+        self._requests = TokenBuckets(limits.rate_per_minute)
+        self._failures = TokenBuckets(limits.failures_per_minute)
 
     async def identify(self, request: Request) -> CallerIdentity | None:
         """Who sent it; None where nobody is known by what it shows. Why, is told in the log alone."""
@@ -38,10 +51,15 @@ class Reception:
             except Unauthenticated as refusal:
                 state[IDENTITY] = None
                 log.warning("request %s is of nobody known: %s", request_id_of(request), redact(refusal.reason))
+                self._count_failure(request)
         identity: CallerIdentity | None = state[IDENTITY]
         return identity
 
     async def _identify(self, request: Request) -> CallerIdentity:
+        if self._sessions is not None and "authorization" not in request.headers:
+            identity = self._sessions.identify(request)
+            if identity is not None:
+                return identity
         credential = _credential(request)
         for authenticator in self._authenticators:
             identity = await authenticator.identify(credential)
@@ -49,8 +67,20 @@ class Reception:
                 return identity
         raise Unauthenticated("it shows no token of a kind that is known here")
 
-    async def admit(self, request: Request, identity: CallerIdentity) -> None:
+    async def admit(self, request: Request, identity: CallerIdentity) -> None:  # noqa: ARG002 - for other limits
         """Refuse where a limit of this caller is reached."""
+        wait = self._requests.take((identity.role, identity.tenant, identity.name))
+        if wait:
+            raise TooManyRequests("This caller has sent as many requests as it may.", wait)
+
+    def _count_failure(self, request: Request) -> None:
+        """Refuse in another way where an address fails again and again.
+
+        Who shows a valid token is let in even so: behind one address there may be many.
+        """
+        wait = self._failures.take(request.client.host if request.client is not None else "")
+        if wait:
+            raise TooManyRequests("Too many requests from here do not say who sends them.", wait)
 
 
 def _credential(request: Request) -> str:

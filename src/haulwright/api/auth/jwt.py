@@ -86,7 +86,10 @@ class JwtAuthenticator:
             tenant = None if tenant is None else check_name(self._rules.tenant_claim, tenant)
         except InvalidValue as error:
             _refuse(f"a claim makes no sense: {error.why}")
-        return CallerIdentity(name, self._role(claims.get(self._rules.roles_claim)), tenant)
+        role = self._role(claims.get(self._rules.roles_claim))
+        if role == "admin" and tenant is not None:
+            _refuse("an admin sees all tenants, and it names one")  # else a customer's admin would be one of ours
+        return CallerIdentity(name, role, tenant)
 
     def _require_time(self, claims: Mapping[str, Any]) -> None:
         now, leeway = self._now(), self._rules.leeway_seconds
