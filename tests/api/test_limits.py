@@ -85,6 +85,29 @@ def test_a_body_that_does_not_come_is_waited_for_and_then_refused(app_on_file):
     assert '"code": "too_slow"' in answer
 
 
+def said_until_it_ends(served, *pieces):
+    """Send something, wait until the server closes, and return what it said."""
+    address = urlsplit(served.address)
+    with closing(socket.create_connection((address.hostname, address.port), timeout=60)) as connection:
+        for piece in pieces:
+            connection.sendall(piece)
+        answer = b""
+        while piece := connection.recv(65536):
+            answer += piece
+    return answer
+
+
+def test_a_head_that_does_not_come_or_does_not_end_is_cut(app_on_file, monkeypatch):
+    head, whole = b"GET /nowhere HTTP/1.1\r\nX: ", b"GET /nowhere HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    with serving(app_on_file) as served:
+        with pytest.raises(OSError, match=r"pipe|reset"):
+            said_until_it_ends(served, head, *([b"x" * 65_536] * 1000))
+        monkeypatch.setattr("haulwright.api.head_limits.HEAD_SECONDS", 0.1)
+        assert said_until_it_ends(served) == b""
+        assert said_until_it_ends(served, head) == b""
+        assert said_until_it_ends(served, whole, whole[:9]).count(b"HTTP/1.1 404") == 1
+
+
 def test_a_body_that_is_cut_off_does_nothing(app_on_file):
     with serving(app_on_file) as served:
         address, bearer = urlsplit(served.address), token(served)

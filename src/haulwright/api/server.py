@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import uvicorn
 
 from haulwright.api.auth.session import is_loopback
+from haulwright.api.head_limits import HeadLimits
 from haulwright.errors import DatabaseProblem, InvalidValue, Refused
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ class ApiServer:
     def __init__(self, api: FastAPI, *, host: str, port: int, root_path: str = "", proxies: str = "127.0.0.1") -> None:
         config = uvicorn.Config(
             api,
-            http="httptools",
+            http=HeadLimits,
+            ws="none",
             loop="auto",
             lifespan="on",
             log_config=None,
@@ -37,7 +39,6 @@ class ApiServer:
             forwarded_allow_ips=proxies,
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=GRACE_SECONDS,
-            h11_max_incomplete_event_size=64 * 1024,
         )
         self._server = _Server(config)
         self._socket = listen(host, port)

@@ -55,11 +55,12 @@ def _folder_of(module: str, project: Path) -> Path:
     for place in (str(project), str(Path.cwd())):
         if place not in sys.path:
             sys.path.insert(0, place)
-    found = find_spec(module.partition(".")[0])
-    if found is None or (found.origin is None and not found.submodule_search_locations):
+    module_spec = find_spec(module.partition(".")[0])
+    if module_spec is None or (module_spec.origin is None and not module_spec.submodule_search_locations):
         message = f"There is no module {module}, neither in {Path.cwd()} nor among the installed packages."
         raise Refused(message, hint="Go to the folder that contains it, or install it.")
-    return Path(found.origin).parent if found.origin else Path(next(iter(found.submodule_search_locations or ["."])))
+    locations = module_spec.submodule_search_locations or ["."]
+    return Path(module_spec.origin).parent if module_spec.origin else Path(next(iter(locations)))
 
 
 def _free_port() -> int:
