@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
+from jwt.algorithms import ECAlgorithm
 
 from haulwright import Haulwright
 from haulwright.api.auth.identity import CallerIdentity
@@ -184,6 +185,14 @@ def test_whatever_is_wrong_with_a_token_nobody_is_known_by_it(by_key, issuers, a
     assert refusal.value.message == Unauthenticated().message
 
 
+def test_a_token_does_not_choose_the_algorithm_of_a_key(by_key, issuers):
+    """Before anything is computed with it: an algorithm that reads the key in another way is never begun."""
+    for attack in ("the public key as a secret", "another algorithm"):
+        with pytest.raises(Unauthenticated) as refusal:
+            identify(by_key("RS256"), ATTACKS[attack](issuers["RS256"]))
+        assert refusal.value.reason == "its algorithm is not that of the key, RS256"
+
+
 def test_a_secret_does_not_verify_what_a_key_of_another_kind_has_signed(by_key, issuers):
     for algorithm in ("RS256", "ES256", "EdDSA"):
         with pytest.raises(Unauthenticated):
@@ -281,7 +290,7 @@ def test_of_a_key_set_only_public_keys_for_signatures_are_taken(tmp_path, issuer
     others = [
         {"kty": "oct", "k": b64(SECRET.encode()), "kid": "secret"},
         {**issuers["ES256"].jwk, "kid": "encrypts", "use": "enc"},
-        {**issuers["ES256"].jwk, "kid": "private", "d": "x"},
+        {**json.loads(ECAlgorithm.to_jwk(issuers["ES256"].private)), "kid": "private"},
         {**issuers["RS256"].jwk, "kid": "other", "alg": "RS512"},
         {"kty": "EC", "crv": "P-256", "kid": "broken"},
         weak.jwk,

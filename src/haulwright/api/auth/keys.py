@@ -86,7 +86,7 @@ def published_key(document: Mapping[str, Any]) -> VerificationKey | None:
     """A public key of a key set; None for what is not for us: other purposes, other kinds, secrets, private keys."""
     if document.get("use", "sig") != "sig" or "verify" not in document.get("key_ops", ["verify"]):
         return None
-    if document.get("kty") not in {"RSA", "EC", "OKP"} or "d" in document:
+    if document.get("kty") not in {"RSA", "EC", "OKP"}:
         return None
     try:
         key = PyJWK({**document, "alg": None}, algorithm=_guess(document)).key
