@@ -14,6 +14,7 @@ from haulwright import Haulwright
 from haulwright.api.kit.call import Caller
 from haulwright.api.kit.routes import ApiRoutes
 from haulwright.api.limits import ApiLimits, TokenBuckets, is_too_deep
+from haulwright.settings import Settings
 from tests.api.conftest import serving
 from tests.runtime.waiting import eventually
 from tests.support.outages import read_only_server
@@ -148,6 +149,14 @@ def test_json_is_read_to_a_depth_and_what_is_deeper_is_refused(app_on_file):
         ):
             answer = client.post("/jobs", content=body, headers=JSON)
             assert (answer.status_code, "detail" in answer.json()) == (status, status == 422)
+
+
+def test_the_limits_are_those_of_the_settings(tmp_path):
+    figures = {"MAX_BODY_BYTES": "2048", "RATE_PER_MINUTE": "7", "MAX_IN_FLIGHT": "3"}
+    settings = Settings.load({f"HAULWRIGHT_WEB_{name}": value for name, value in figures.items()}, tmp_path)
+
+    assert ApiLimits.of(settings) == ApiLimits(body_bytes=2048, rate_per_minute=7, in_flight=3)
+    assert ApiLimits.of(Settings.load({}, tmp_path)) == ApiLimits()
 
 
 def test_brackets_in_texts_are_no_depth():

@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import re
 import signal
+import socket
+from contextlib import closing
+from urllib.parse import urlsplit
 
 import httpx2
 import pytest
 
 from tests.api.tokens import AUDIENCE, ISSUER, Issuer
 from tests.cli.conftest import SHOP
+from tests.runtime.waiting import eventually
 
+BODY = b'{"task": "price", "args": {"sku": "A1"}}'
 CANARY = "canary-0aB1-" * 4
 
 
@@ -34,9 +39,13 @@ class Web:
         headers |= {"Authorization": f"Bearer {token}"} if token else {}
         return httpx2.Client(base_url=f"{self.address}/api/v1", headers=headers, timeout=60)
 
-    def stop(self, number=signal.SIGTERM):
-        """End it, and return its exit code."""
-        self.running.send_signal(number)
+    def stop(self):
+        """Tell it to end, and return its exit code."""
+        self.running.send_signal(signal.SIGTERM)
+        return self.end()
+
+    def end(self):
+        """Wait until it has ended, and return its exit code."""
         self.lines += self.running.communicate(timeout=60)[1].splitlines(keepends=True)
         return self.running.returncode
 
@@ -59,6 +68,26 @@ def serve(process, database_url, haulwright):
     for running in started:
         running.kill()
         running.communicate()
+
+
+def half_sent(web, token):
+    """A connection whose request the server has begun to read: it asks for the rest."""
+    address = urlsplit(web.address)
+    connection = socket.create_connection((address.hostname, address.port), timeout=60)
+    head = ["POST /api/v1/jobs HTTP/1.1", "Host: 127.0.0.1", f"Authorization: Bearer {token}", "Expect: 100-continue"]
+    head += ["Content-Type: application/json", f"Content-Length: {len(BODY)}", "", ""]
+    connection.sendall("\r\n".join(head).encode() + BODY[:9])
+    assert connection.recv(65536).startswith(b"HTTP/1.1 100 ")
+    return closing(connection)
+
+
+def listens(web):
+    address = urlsplit(web.address)
+    try:
+        socket.create_connection((address.hostname, address.port), timeout=60).close()
+    except OSError:
+        return False
+    return True
 
 
 def new_token(haulwright, *words):
@@ -94,7 +123,12 @@ def test_an_interrupt_ends_a_server_in_order_and_each_request_has_its_line(serve
     with web.client(token, **{"X-Request-Id": "r-7"}) as client:
         client.get("/jobs", params={"q": "tag:private"})
         client.get(f"{web.address}/nowhere?token={CANARY}", headers={"Authorization": ""})
-        assert web.stop(signal.SIGINT) == 0
+    with half_sent(web, token) as connection:
+        web.running.send_signal(signal.SIGINT)
+        eventually(lambda: not listens(web))
+        connection.sendall(BODY[9:])
+        assert connection.recv(65536).startswith(b"HTTP/1.1 202 ")
+    assert web.end() == 0
 
     told = [json.loads(line) for line in web.lines if line.startswith("{")]
     seen = {line["message"]: line for line in told if "status" in line}
