@@ -78,6 +78,8 @@ RULES: Final = (
     _token("AWS id", "AKIA|ASIA", _AWS_ID, "AKIA0123456789ABCDEF"),
     # Not inside a longer word: what is scanned once is not scanned again from its middle.
     _rule("JWT", "eyJ", r"(?<![\w-])eyJ[\w-]{8,}+(?:\.[\w-]*+){2,4}", f"eyJ{_FAKE}.eyJ{_FAKE}.{_FAKE}"),
+    _rule("Haulwright", "hw_", r"(?<![A-Za-z0-9])(hw_[0-9a-f]{12}_)[\w-]{16,}", f"hw_0123456789ab_{_FAKE}",
+          rf"\1{MASK}"),
     _token("GitHub", "gh|github_pat_", r"gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{16,}", f"ghp_{_FAKE}"),
     _token("GitLab", "gl", r"gl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|oas|imt)-[\w-]{16,}", f"glpat-{_FAKE}"),
     _token("Slack", "xox|xapp-", r"(?:xox[a-z]|xapp)-[A-Za-z0-9-]{8,}", f"xoxb-{_FAKE}"),

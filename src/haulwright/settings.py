@@ -89,6 +89,20 @@ FIGURES: tuple[Figure, ...] = (
     figure("web_host", "127.0.0.1", "where the HTTP API listens"),
     figure("web_port", 8717, "at which port the HTTP API listens; 0 is any that is free", maximum=65535),
     figure("web_root_path", "", "the prefix under which a proxy offers the HTTP API, such as /haulwright"),
+    figure("web_proxies", "127.0.0.1", "proxies whose X-Forwarded-For is believed, comma separated"),
+    figure("web_max_body_bytes", 1 << 20, "the largest body of a request", minimum=1024, maximum=1 << 30),
+    figure("web_rate_per_minute", 6000, "requests of one caller in a minute; 0 is no limit", maximum=10_000_000),
+    figure("web_max_in_flight", 256, "requests that are answered at once", minimum=1, maximum=100_000),
+    figure("jwt_secret", None, "the secret by which tokens of your login are verified (HS256)", secret=True),
+    figure("jwt_public_key", None, "the PEM file of the public key by which tokens of your login are verified"),
+    figure("jwt_jwks", None, "the file or address of the key set by which tokens of your login are verified"),
+    figure("jwt_algorithm", None, "the one algorithm that is taken: HS256, RS256, ES256 or EdDSA; else the key's own"),
+    figure("jwt_issuer", None, "who issues the tokens of your login, as their iss says"),
+    figure("jwt_audience", None, "for whom the tokens of your login are, as their aud says"),
+    figure("jwt_leeway_seconds", 30.0, "how far the clock of whoever issues tokens may be off", maximum=120),
+    figure("jwt_tenant_claim", "tenant", "the claim of a token that names its tenant"),
+    figure("jwt_roles_claim", "roles", "the claim of a token with its roles: tenant, support or admin"),
+    figure("jwt_cool_down_seconds", 30.0, "the least time between two reads of the key set", minimum=1, maximum=3600),
     figure("log_format", "text", "text for people, json for programs"),
 )
 
@@ -110,7 +124,7 @@ class Setting:
             return MASK
         if self.figure.secret:
             return redact(str(self.value).split("?", 1)[0])
-        return str(self.value)
+        return redact(str(self.value)) if self.figure.kind is str else str(self.value)
 
 
 class Settings:

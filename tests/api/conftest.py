@@ -13,6 +13,7 @@ import pytest
 
 from haulwright import Haulwright
 from haulwright.api.application import create_api
+from haulwright.api.limits import ApiLimits
 from haulwright.api.server import ApiServer
 
 
@@ -47,6 +48,7 @@ class Served:
 @contextmanager
 def serving(app: Haulwright, **options: Any) -> Iterator[Served]:
     """Serve an app on a free port, and end in order."""
+    options.setdefault("limits", ApiLimits(rate_per_minute=0, failures_per_minute=0))  # tests are in a hurry
     server = ApiServer(create_api(app, **options), host="127.0.0.1", port=0)
     thread = threading.Thread(target=server.run, name="api")
     thread.start()

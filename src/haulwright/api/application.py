@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fastapi import APIRouter, FastAPI
 from pydantic import TypeAdapter
+from starlette.routing import compile_path
 
 from haulwright.__about__ import __version__
+from haulwright.api.answers import AccessLog, FaultAnswers, SecurityHeaders
 from haulwright.api.auth.api_tokens import ApiTokenAuthenticator
+from haulwright.api.auth.session import OPEN_PATH, LocalSessions, LoopbackHosts
 from haulwright.api.kit.problems import ProblemView, add_handlers
+from haulwright.api.limits import ApiLimits, BodyLimits, RequestRoom, UploadRoute
 from haulwright.api.reception import Reception
 from haulwright.api.request_ids import RequestIds
 from haulwright.api.routes import jobs
@@ -24,8 +28,17 @@ PREFIX: Final = "/api/v1"
 ENGINE_ROUTES: Final = (jobs.routes,)
 
 
-def create_api(app: Haulwright, *, authenticators: Sequence[Authenticator] | None = None) -> FastAPI:
-    """The API of an app. Nothing is opened before the first request."""
+def create_api(
+    app: Haulwright,
+    *,
+    authenticators: Sequence[Authenticator] | None = None,
+    limits: ApiLimits | None = None,
+    sessions: LocalSessions | None = None,
+) -> FastAPI:
+    """The API of an app. Nothing is opened before the first request.
+
+    With sessions the person at this machine comes in by a link, and nobody from elsewhere.
+    """
     api = FastAPI(
         title="Haulwright",
         version=__version__,
@@ -35,15 +48,29 @@ def create_api(app: Haulwright, *, authenticators: Sequence[Authenticator] | Non
         redoc_url=None,
         redirect_slashes=False,
     )
-    api.state.reception = Reception(app, authenticators if authenticators is not None else [ApiTokenAuthenticator(app)])
-    root = APIRouter(prefix=PREFIX)
-    for routes in (*ENGINE_ROUTES, *_application_routes(app)):
+    limits, ways = limits or ApiLimits(), [ApiTokenAuthenticator(app)] if authenticators is None else authenticators
+    reception = api.state.reception = Reception(app, ways, limits=limits, sessions=sessions)
+    root, nouns = APIRouter(prefix=PREFIX), (*ENGINE_ROUTES, *_application_routes(app))
+    for routes in nouns:
         root.include_router(routes.router)
     api.include_router(root)
+    if sessions is not None:
+        api.add_route(OPEN_PATH, sessions.open, methods=["GET"], include_in_schema=False)
     add_handlers(api)
-    api.add_middleware(RequestIds)
+    uploads = [_upload_route(*upload) for routes in nouns for upload in routes.uploads]
+    # The last one is the outermost.
+    api.add_middleware(BodyLimits, limits=limits, identify=reception.identify, uploads=uploads)
+    api.add_middleware(RequestRoom, most=limits.in_flight)
+    if sessions is not None:
+        api.add_middleware(LoopbackHosts)
+    for layer in (FaultAnswers, SecurityHeaders, AccessLog, RequestIds):
+        api.add_middleware(layer)
     _complete_document(api)
     return api
+
+
+def _upload_route(method: str, path: str, most_bytes: int) -> UploadRoute:
+    return UploadRoute(method, compile_path(PREFIX + path)[0], most_bytes)
 
 
 def _application_routes(app: Haulwright) -> list[Any]:

@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from haulwright.api.auth.identity import Authenticator, CallerIdentity
-from haulwright.api.kit.problems import Unauthenticated
+from haulwright.api.auth.session import LocalSessions
+from haulwright.api.kit.problems import TooManyRequests, Unauthenticated, request_id_of
+from haulwright.api.limits import ApiLimits, TokenBuckets
+from haulwright.redaction import redact
 
 if TYPE_CHECKING:
     from fastapi import Request
@@ -16,32 +19,76 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("haulwright.api")
 
-LONGEST_CREDENTIAL_CHARS: Final = 16_384
+LONGEST_CREDENTIAL_CHARS: Final = 16_384 + len("Bearer ")
+IDENTITY: Final = "identity"
+"""Where the state of a request has its caller, once that is known."""
 
 
 class Reception:
     """What every request passes before its route sees it."""
 
-    def __init__(self, app: Haulwright, authenticators: Sequence[Authenticator]) -> None:
+    def __init__(
+        self,
+        app: Haulwright,
+        authenticators: Sequence[Authenticator],
+        *,
+        limits: ApiLimits | None = None,
+        sessions: LocalSessions | None = None,
+    ) -> None:
+        limits = limits or ApiLimits()
         self.app = app
         self._authenticators = authenticators
+        self._sessions = sessions
+        self._requests = TokenBuckets(limits.rate_per_minute)
+        self._failures = TokenBuckets(limits.failures_per_minute)
 
     async def identify(self, request: Request) -> CallerIdentity | None:
-        """Who sent it; None where nobody is known by what it shows."""
-        headers = request.headers.getlist("authorization")
-        if len(headers) != 1 or len(headers[0]) > LONGEST_CREDENTIAL_CHARS:
-            return None
-        scheme, _, credential = headers[0].partition(" ")
-        if scheme.lower() != "bearer" or not credential:
-            return None
-        for authenticator in self._authenticators:
+        """Who sent it; None where nobody is known by what it shows. Why, is told in the log alone."""
+        state = request.scope.setdefault("state", {})
+        if IDENTITY not in state:
             try:
-                identity = await authenticator.identify(credential)
-            except Unauthenticated:
-                return None
+                state[IDENTITY] = await self._identify(request)
+            except Unauthenticated as refusal:
+                state[IDENTITY] = None
+                log.warning("request %s is of nobody known: %s", request_id_of(request), redact(refusal.reason))
+                self._count_failure(request)
+        identity: CallerIdentity | None = state[IDENTITY]
+        return identity
+
+    async def _identify(self, request: Request) -> CallerIdentity:
+        if self._sessions is not None and "authorization" not in request.headers:
+            identity = self._sessions.identify(request)
             if identity is not None:
                 return identity
-        return None
+        credential = _credential(request)
+        for authenticator in self._authenticators:
+            identity = await authenticator.identify(credential)
+            if identity is not None:
+                return identity
+        raise Unauthenticated("it shows no token of a kind that is known here")
 
-    async def admit(self, request: Request, identity: CallerIdentity) -> None:
+    async def admit(self, request: Request, identity: CallerIdentity) -> None:  # noqa: ARG002 - for other limits
         """Refuse where a limit of this caller is reached."""
+        wait = self._requests.take((identity.role, identity.tenant, identity.name))
+        if wait:
+            raise TooManyRequests("This caller has sent as many requests as it may.", wait)
+
+    def _count_failure(self, request: Request) -> None:
+        """Refuse in another way where an address fails again and again.
+
+        Who shows a valid token is let in even so: behind one address there may be many.
+        """
+        wait = self._failures.take(request.client.host if request.client is not None else "")
+        if wait:
+            raise TooManyRequests("Too many requests from here do not say who sends them.", wait)
+
+
+def _credential(request: Request) -> str:
+    """What a request shows, in the one header for it."""
+    headers = request.headers.getlist("authorization")
+    if len(headers) != 1 or len(headers[0]) > LONGEST_CREDENTIAL_CHARS:
+        raise Unauthenticated("it has no Authorization header, several, or one that is too long")
+    scheme, _, credential = headers[0].partition(" ")
+    if scheme.lower() != "bearer" or not credential:
+        raise Unauthenticated("its Authorization header is no bearer token")
+    return credential

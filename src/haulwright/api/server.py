@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import ipaddress
 import socket
+from types import FrameType
 from typing import TYPE_CHECKING, Final
 
 import uvicorn
 
+from haulwright.api.auth.session import is_loopback
+from haulwright.api.head_limits import HeadLimits
 from haulwright.errors import DatabaseProblem, InvalidValue, Refused
 
 if TYPE_CHECKING:
@@ -23,21 +25,22 @@ BACKLOG: Final = 2048
 class ApiServer:
     """One API at one address."""
 
-    def __init__(self, api: FastAPI, *, host: str, port: int, root_path: str = "") -> None:
+    def __init__(self, api: FastAPI, *, host: str, port: int, root_path: str = "", proxies: str = "127.0.0.1") -> None:
         config = uvicorn.Config(
             api,
-            http="httptools",
+            http=HeadLimits,
+            ws="none",
             loop="auto",
             lifespan="on",
             log_config=None,
             access_log=False,
             server_header=False,
-            root_path=root_path,
+            root_path=root_path.rstrip("/"),
+            forwarded_allow_ips=proxies,
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=GRACE_SECONDS,
-            h11_max_incomplete_event_size=64 * 1024,
         )
-        self._server = uvicorn.Server(config)
+        self._server = _Server(config)
         self._socket = listen(host, port)
 
     @property
@@ -47,12 +50,21 @@ class ApiServer:
         return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
     def run(self) -> None:
-        """KeptAnswer until a signal comes; open requests are finished first, and streams told to come again."""
+        """Answer until a signal comes; open requests are finished first, and streams told to come again."""
         self._server.run(sockets=[self._socket])
 
     def stop(self) -> None:
         """End in order, from another thread."""
         self._server.should_exit = True
+
+
+class _Server(uvicorn.Server):
+    """Ends in order by a signal, and does not die of it afterwards. A second one does not wait for open requests."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - as a handler of signals has it
+        """Note that it is to end."""
+        self.force_exit = self.should_exit
+        self.should_exit = True
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -71,29 +83,18 @@ def listen(host: str, port: int) -> socket.socket:
     return opened
 
 
-def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches an address."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def require_closed(app: Haulwright, host: str, *, has_jwt: bool) -> None:
-    """Refuse to listen for other machines where nobody could say who they are."""
+def require_closed(app: Haulwright, host: str, *, has_jwt: bool) -> bool:
+    """Whether somebody could come in with a token. Where nobody could, refuse to listen for other machines."""
     if host == "":
         raise InvalidValue("host", host, "is no address", hint="0.0.0.0 is every address of this machine.")
-    if is_loopback(host) or has_jwt:
-        return
     try:
-        known = app.operations().tokens.any_live()
+        is_known = has_jwt or app.operations().tokens.any_live()
     except DatabaseProblem:
-        known = True  # it will be there, or nobody gets in
-    if not known:
+        is_known = True  # it will be there, or nobody gets in
+    if not is_known and not is_loopback(host):
         message = (
             f"Nobody could say who they are: there is no token, and no key for tokens of others. {host} is for all."
         )
         hint = "Create one: haulwright token create NAME --tenant TENANT; or set HAULWRIGHT_JWT_JWKS or a key."
         raise Refused(message, hint=hint)
+    return is_known

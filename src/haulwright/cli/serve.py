@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from haulwright.cli.kit.status_line import StatusLine
 from haulwright.cli.kit.verbs import Verb
+from haulwright.cli.worker import FORMATS, start_logging
 from haulwright.extras import needs_extra
 
 if TYPE_CHECKING:
@@ -17,24 +19,33 @@ if TYPE_CHECKING:
 @click.option("--host", metavar="ADDRESS", help="Where to listen; else web_host of the settings, which is 127.0.0.1.")
 @click.option("--port", type=click.IntRange(0, 65535), help="At which port; else web_port. 0 takes one that is free.")
 @click.option("--root-path", metavar="PATH", help="The prefix under which a proxy offers it, such as /haulwright.")
+@click.option("--log-format", type=click.Choice(FORMATS), help="How the lines on stderr look.")
+@click.option("-v", "--verbose", is_flag=True, help="Also tell of the requests of probes.")
 @click.pass_obj
-def command(site: Site, host: str | None, port: int | None, root_path: str | None) -> None:
-    """KeptAnswer HTTP requests: the API at /api/v1, its own document at /api/v1/openapi.json."""
-    with needs_extra("web", "The HTTP API"):
-        from haulwright.api.application import create_api  # noqa: PLC0415 - only here, and not in every installation
-        from haulwright.api.server import ApiServer, require_closed  # noqa: PLC0415 - as above
+def command(site: Site, /, *, verbose: bool, **flags: str | int | None) -> None:
+    """Answer HTTP requests: the API at /api/v1, its own document at /api/v1/openapi.json.
 
-    settings = site.settings.with_flag("web_host", host, "--host").with_flag("web_port", port, "--port")
-    settings = settings.with_flag("web_root_path", root_path, "--root-path")
-    app = site.haulwright
+    Who calls shows a token: one of `haulwright token create`, or of your login where a key for those is set (jwt_jwks,
+    jwt_public_key or jwt_secret). Where there is neither, it listens for this machine alone, and prints a link that
+    lets the person at it in, once.
+
+    SIGTERM and SIGINT end it in order: open requests are answered first. A second one does not wait for them.
+    """
+    from haulwright.runtime.supervisor import die_with_supervisor  # noqa: PLC0415 - it pulls the engine in
+
+    with needs_extra("web", "The HTTP API"):
+        from haulwright.api.process import open_server  # noqa: PLC0415 - only here, and not in every installation
+
+    die_with_supervisor()
+    settings = site.settings.with_flag("log_format", flags.pop("log_format"), "--log-format")
+    for name, value in flags.items():
+        settings = settings.with_flag(f"web_{name}", value, f"--{name.replace('_', '-')}")
+    app = site.haulwright  # imported first: it may set up logging of its own
+    start_logging(settings, verbose=verbose, line=StatusLine())
     with site.mention_new_file():
         app.operations(site.principal()).open_database()
-    require_closed(app, str(settings["web_host"]), has_jwt=False)
-    server = ApiServer(
-        create_api(app),
-        host=str(settings["web_host"]),
-        port=int(settings["web_port"]),
-        root_path=str(settings["web_root_path"]),
-    )
+    server, link = open_server(app, settings, user=site.user)
     site.out.note(f"The API answers at {server.address}/api/v1")
+    if link is not None:
+        site.out.note(f"Nobody has a token yet. This link lets you in, once: {server.address}{link}")
     server.run()

@@ -38,7 +38,7 @@ class ApiTokenAuthenticator:
         token = await run_in_threadpool(self._find, credential)
         if token is None:
             self._known.pop(digest, None)
-            raise Unauthenticated
+            raise Unauthenticated("its token is not known, revoked or expired")
         if len(self._known) >= MOST_REMEMBERED:
             self._known.clear()
         identity = CallerIdentity(token.name, cast("Role", token.role), token.tenant)

@@ -43,6 +43,10 @@ CODE_OF: Final = {
     HTTPStatus.BAD_REQUEST: "bad_request",
     HTTPStatus.NOT_FOUND: "not_found",
     HTTPStatus.METHOD_NOT_ALLOWED: "method_not_allowed",
+    HTTPStatus.REQUEST_TIMEOUT: "too_slow",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "too_large",
+    HTTPStatus.UNSUPPORTED_MEDIA_TYPE: "unsupported_media_type",
+    HTTPStatus.UNPROCESSABLE_ENTITY: "invalid_request",
 }
 FAULT: Final = "This was not foreseen, and is in the log of the server under the id of this request."
 
@@ -74,9 +78,11 @@ class ProblemView(TypedDict):
 class Unauthenticated(HaulwrightError):
     """Nobody is known by what the request shows. Why, is in the log of the server alone."""
 
-    def __init__(self) -> None:
+    def __init__(self, reason: str = "") -> None:
         hint = "Send 'Authorization: Bearer TOKEN' with a token that is valid now."
         super().__init__("The request does not say who sends it, or in a way that cannot be verified.", hint=hint)
+        self.reason = reason
+        """For the log alone."""
 
 
 class TooManyRequests(HaulwrightError):
@@ -141,7 +147,6 @@ def add_handlers(api: FastAPI) -> None:
     api.add_exception_handler(HaulwrightError, _of_ours)
     api.add_exception_handler(RequestValidationError, _of_validation)
     api.add_exception_handler(HTTPException, _of_framework)
-    api.add_exception_handler(Exception, _of_fault)
 
 
 async def _of_ours(request: Request, error: Exception) -> Response:
@@ -177,7 +182,8 @@ async def _of_framework(request: Request, error: Exception) -> Response:
     return problem(status, code, detail, request_id=request_id_of(request), headers=error.headers)
 
 
-async def _of_fault(request: Request, error: Exception) -> Response:
+def fault_problem(request: Request, error: Exception) -> Response:
+    """The problem of what nobody foresaw; the log has the rest."""
     request_id = request_id_of(request)
     log.error("request %s failed", request_id, exc_info=error)
     return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "unexpected", FAULT, request_id=request_id)

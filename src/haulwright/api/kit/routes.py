@@ -27,7 +27,8 @@ from haulwright.operations.requests import KeptAnswer, answer_request
 F = TypeVar("F", bound=Callable[..., Any])
 
 ALWAYS: Final = (401, 403, 422, 429, 503)
-"""What every route may answer beside what it is for."""
+WITH_BODY: Final = (400, 408, 413, 415)
+"""What every route may answer beside what it is for, and beside it where it takes a body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,8 @@ class ApiRoutes:
     def __init__(self, noun: str, *, prefix: str = "") -> None:
         self.noun = noun
         self.router = APIRouter(prefix=prefix, tags=[noun])
+        self.uploads: list[tuple[str, str, int]] = []
+        """Method, path and size of what takes a body that is no JSON, as a stream."""
 
     def get(self, path: str, view: Any, *, missing: bool = False, etag: bool = False) -> Callable[[F], F]:
         """Declare what looks. `missing` where it may be answered 404, `etag` where a caller may have it already."""
@@ -59,8 +62,14 @@ class ApiRoutes:
         missing: bool = False,
         conflict: bool = False,
         keyed: bool = False,
+        upload_bytes: int = 0,
     ) -> Callable[[F], F]:
-        """Declare what does something. `keyed` where it is done once for an Idempotency-Key: it does no I/O then."""
+        """Declare what does something. `keyed` where it is done once for an Idempotency-Key: it does no I/O then.
+
+        With `upload_bytes` it takes a body of any kind and of that size, which is handed on as it comes.
+        """
+        if upload_bytes:
+            self.uploads.append(("POST", self.router.prefix + path, upload_bytes))
         return self._declare("POST", path, view, status=status, missing=missing, conflict=conflict, keyed=keyed)
 
     def put(self, path: str, view: Any, *, missing: bool = False, conflict: bool = False) -> Callable[[F], F]:
@@ -83,7 +92,12 @@ class ApiRoutes:
         keyed: bool = False,
         etag: bool = False,
     ) -> Callable[[F], F]:
-        more = [*ALWAYS, *([404] if missing else []), *([409] if conflict or keyed else [])]
+        more = [
+            *ALWAYS,
+            *([] if method == "GET" else WITH_BODY),
+            *([404] if missing else []),
+            *([409] if conflict or keyed else []),
+        ]
         answers = responses(*sorted(more)) | ({304: {"description": "Not Modified"}} if etag else {})
 
         def decorate(function: F) -> F:

@@ -163,5 +163,5 @@ def retry(call: Caller, job_id: JobId) -> RetriedView:
 
 
 def _url(call: ApiCall, job_id: str) -> str:
-    """Where a job is found, beside the route that was called."""
-    return f"{call.request.scope.get('root_path', '')}{call.request.scope['path'].rpartition('/jobs')[0]}/jobs/{job_id}"
+    """Where a job is found, beside the route that was called. The path has the prefix of a proxy in it already."""
+    return f"{call.request.scope['path'].rpartition('/jobs')[0]}/jobs/{job_id}"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from haulwright.discovery import Applications, ApplicationSpec
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "Run": ("demo", "worker", "serve", "run", "sandbox"),
+    "Run": ("demo", "dev", "worker", "serve", "run", "sandbox"),
     "Look": ("top", "job", "queue", "source", "schedule", "event", "effect", "workers"),
     "Repair": ("dead", "dlq", "doctor"),
     "Set-up": ("db", "token", "settings"),
@@ -27,6 +27,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
 """What the commands of the engine are for, as the list shows them; the applications' come before the set-up."""
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("haulwright.demo.cli", "See it work: five applications, two workers, one of them killed, nothing lost."),
+    "dev": ("haulwright.cli.dev", "Write an app: a worker and the web, started again when its code changes."),
     "worker": ("haulwright.cli.worker", "Run jobs."),
     "serve": ("haulwright.cli.serve", "Answer HTTP requests: the API for programs."),
     "run": ("haulwright.cli.run", "Enqueue a job, and wait for it if asked to."),

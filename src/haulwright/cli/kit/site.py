@@ -123,7 +123,12 @@ class Site:
         """The person at this terminal, who runs the installation."""
         from haulwright.operations.principal import Principal  # noqa: PLC0415 - as above
 
-        return Principal.admin(f"cli:{_user()}", reason)
+        return Principal.admin(f"cli:{self.user}", reason)
+
+    @property
+    def user(self) -> str:
+        """The name of the account of this process."""
+        return _user()
 
     def operations(self, principal: Principal | None = None, *, open_database: bool = True) -> Operations:
         """What the person at this terminal, or somebody they act as, may see and do.
