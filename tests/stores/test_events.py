@@ -203,6 +203,8 @@ def test_every_event_carries_the_fields_of_its_name(store, clock, worker):
     store.workers.recovered(one, [], 0)
     store.workers.put_back(one, 1, 2)
     store.workers.stopped(one, 0)
+    _, token = store.api_tokens.create("ci", "tenant", "acme", expires_at=None, actor="me")
+    store.api_tokens.revoke(token.prefix, tenant=None, actor="me")
 
     told = store.events.latest(limit=1000)
 
