@@ -13,7 +13,20 @@ from haulwright.api.auth.api_tokens import ApiTokenAuthenticator
 from haulwright.api.kit.problems import ProblemView, add_handlers
 from haulwright.api.reception import Reception
 from haulwright.api.request_ids import RequestIds
-from haulwright.api.routes import jobs
+from haulwright.api.routes import (
+    dead_letters,
+    effects,
+    events,
+    health,
+    jobs,
+    overview,
+    queues,
+    schedules,
+    sources,
+    tasks,
+    tokens,
+    workers,
+)
 from haulwright.discovery import installed_applications
 
 if TYPE_CHECKING:
@@ -21,7 +34,19 @@ if TYPE_CHECKING:
     from haulwright.client.app import Haulwright
 
 PREFIX: Final = "/api/v1"
-ENGINE_ROUTES: Final = (jobs.routes,)
+ENGINE_ROUTES: Final = (
+    jobs.routes,
+    dead_letters.routes,
+    queues.routes,
+    schedules.routes,
+    sources.routes,
+    workers.routes,
+    effects.routes,
+    events.routes,
+    overview.routes,
+    tasks.routes,
+    tokens.routes,
+)
 
 
 def create_api(app: Haulwright, *, authenticators: Sequence[Authenticator] | None = None) -> FastAPI:
@@ -40,6 +65,8 @@ def create_api(app: Haulwright, *, authenticators: Sequence[Authenticator] | Non
     for routes in (*ENGINE_ROUTES, *_application_routes(app)):
         root.include_router(routes.router)
     api.include_router(root)
+    api.state.readiness = health.ReadinessCheck()
+    api.include_router(health.router)
     add_handlers(api)
     api.add_middleware(RequestIds)
     _complete_document(api)

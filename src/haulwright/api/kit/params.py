@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import Path, Query
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from haulwright.operations.filters import LONGEST_FILTER_CHARS
 from haulwright.stores.paging import PAGE_LIMIT
 
 LONGEST_CURSOR_CHARS = 2000
 LONGEST_NAME_CHARS = 255
+LONGEST_REASON_CHARS = 500
 
 Limit = Annotated[int, Query(ge=1, le=PAGE_LIMIT, description="At most so many rows.")]
 Cursor = Annotated[
@@ -26,6 +27,7 @@ Filter = Annotated[
     ),
 ]
 JobId = Annotated[str, Path(max_length=LONGEST_NAME_CHARS, description="The id of a job.")]
+TokenPrefix = Annotated[str, Path(max_length=LONGEST_NAME_CHARS, description="The beginning of a token.")]
 Name = Annotated[str, Path(max_length=LONGEST_NAME_CHARS, description="Its name.")]
 
 
@@ -33,3 +35,9 @@ class RequestBody(BaseModel):
     """The body of a request. A word that is not known is refused: it was meant as something."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+class ReasonOnlyBody(RequestBody):
+    """Why something is done; it is recorded. Where it is empty, the header Haulwright-Reason says it."""
+
+    reason: Annotated[str, Field(max_length=LONGEST_REASON_CHARS, description="It is recorded and shown.")] = ""
