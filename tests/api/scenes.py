@@ -20,6 +20,8 @@ class Belongings:
     tenant: str
     job: str
     dead: str
+    queue: str
+    """One that nobody else uses."""
     schedule: str
     effect: str
     token: str
@@ -35,9 +37,11 @@ def furnish(app: Haulwright, *tenants: str) -> dict[str, Belongings]:
         app.store.schedules.declare(*app.schedules[schedule])
         effect = f"pay-{tenant}"
         dead = bury(app, tenant, effect)
+        queue = f"{tenant}-queue"
         job = app.operations().jobs.enqueue("add", {"a": 1}, tenant=tenant).id
+        app.operations().jobs.enqueue("add", {"a": 1}, tenant=tenant, queue=queue)
         token = app.operations().tokens.create(f"program of {tenant}", tenant=tenant).row.prefix
-        made[tenant] = Belongings(tenant, job, dead, schedule, effect, token)
+        made[tenant] = Belongings(tenant, job, dead, queue, schedule, effect, token)
     return made
 
 
