@@ -10,7 +10,7 @@ from fastapi import Depends, Request
 
 from haulwright.api.auth.identity import REASON_HEADER, TENANT_HEADER
 from haulwright.api.kit.cursors import Cursors
-from haulwright.api.kit.params import LONGEST_REASON_CHARS
+from haulwright.api.kit.params import LONGEST_REASON_CHARS, NUL
 from haulwright.api.kit.problems import Unauthenticated
 from haulwright.application.application import application
 from haulwright.errors import InvalidValue
@@ -69,6 +69,7 @@ async def call_of(request: Request) -> ApiCall:
         raise Unauthenticated
     await reception.admit(request, identity)
     _require_known_query(request)
+    _require_no_nul(request)
     reason = request.headers.get(REASON_HEADER, "")[:LONGEST_REASON_CHARS]
     principal = identity.principal(request.headers.get(TENANT_HEADER), reason)
     word = _key_of(request)
@@ -95,6 +96,14 @@ async def _fingerprint(request: Request, principal: Principal) -> str:
     digest = hashlib.sha256(await request.body())
     digest.update(f"\0{request.method}\0{request.url.path}\0{request.url.query}\0{principal.actor}".encode())
     return digest.hexdigest()
+
+
+def _require_no_nul(request: Request) -> None:
+    """Refuse what no database could compare with anything."""
+    for where, texts in (("path", request.path_params.values()), ("query", request.query_params.values())):
+        for text in texts:
+            if "\0" in str(text):
+                raise InvalidValue(where, text, NUL)
 
 
 def _require_known_query(request: Request) -> None:

@@ -26,7 +26,7 @@ from haulwright.operations.requests import KeptAnswer, answer_request
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-ALWAYS: Final = (401, 403, 422, 429, 503)
+ALWAYS: Final = (400, 401, 403, 422, 429, 503)
 """What every route may answer beside what it is for."""
 
 
