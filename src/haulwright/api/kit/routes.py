@@ -83,6 +83,7 @@ class ApiRoutes:
         keyed: bool = False,
         etag: bool = False,
     ) -> Callable[[F], F]:
+        missing = missing or "{" in path  # what cannot be a part of an address, such as a line break, leads nowhere
         more = [*ALWAYS, *([404] if missing else []), *([409] if conflict or keyed else [])]
         answers = responses(*sorted(more)) | ({304: {"description": "Not Modified"}} if etag else {})
 

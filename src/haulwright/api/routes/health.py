@@ -57,7 +57,13 @@ class ReadinessCheck:
         return self._last
 
 
-@router.get("/healthz", response_model=LivenessView, operation_id="health_alive", openapi_extra=OPEN)
+@router.get(
+    "/healthz",
+    summary="Say that this process lives",
+    response_model=LivenessView,
+    operation_id="health_alive",
+    openapi_extra=OPEN,
+)
 async def alive() -> LivenessView:
     """Say that this process lives. Nothing is asked of the database."""
     return {"alive": True}
@@ -66,6 +72,7 @@ async def alive() -> LivenessView:
 @router.get(
     "/readyz",
     response_model=ReadinessView,
+    summary="Say whether requests can be answered now",
     operation_id="health_ready",
     openapi_extra=OPEN,
     responses={503: {"model": ReadinessView, "description": "Not ready"}},
