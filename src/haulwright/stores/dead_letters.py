@@ -10,7 +10,7 @@ from haulwright.stores.books import book
 from haulwright.stores.connection import Database
 from haulwright.stores.paging import check_page
 
-NEWEST: Final = 10_000
+NEWEST: Final = 1_000
 """How many dead letters are looked at, the newest first: what is older than so many tells nobody anything new."""
 
 
@@ -36,7 +36,10 @@ class DeadLetters:
         self._book = book("haulwright.stores", database.dialect, "dead_letters")
 
     def groups(self, tenant: str | None = None, *, limit: int = 50) -> list[DeadGroup]:
-        """The newest that nobody requeued yet by error and task, the most first."""
-        params = {"tenant": tenant, "newest": NEWEST, "limit": check_page(limit)}
-        rows = self._db.read(lambda connection: connection.run(self._book["groups"], params))
+        """Of the newest those that nobody requeued yet, by error and task, the most first."""
+        params: dict[str, str | int] = {"newest": NEWEST, "limit": check_page(limit)}
+        entry = self._book["groups"]
+        if tenant is not None:
+            params["tenant"], entry = tenant, self._book["groups_of_tenant"]
+        rows = self._db.read(lambda connection: connection.run(entry, params))
         return [DeadGroup(*row) for row in rows]

@@ -63,7 +63,7 @@ def counts(call: Caller, cursor: Cursor = None, limit: Limit = 50) -> DeadCountP
 
 @routes.get("/groups", DeadGroupsView)
 def groups(call: Caller, limit: Limit = 50) -> DeadGroupsView:
-    """Put the newest 10,000 dead letters together by task and error, the most first."""
+    """Put the newest 1,000 dead letters together by task and error, the most first."""
     return dead_groups_view(call.operations.dead_letters.groups(limit=limit))
 
 
