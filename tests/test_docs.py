@@ -10,7 +10,7 @@ import pytest
 
 from haulwright.client.task_options import TaskKeywords, task_options
 from haulwright.engine.transitions import TRANSITIONS
-from tools import glossary, python_reference, reference
+from tools import glossary, http_reference, python_reference, reference
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -21,6 +21,7 @@ def test_the_reference_pages_follow_from_the_code():
     assert reference.main(["--check"]) == 0
     assert glossary.main(["--check"]) == 0
     assert python_reference.main(["--check"]) == 0
+    assert http_reference.main(["--check"]) == 0
 
 
 def test_every_option_of_the_python_api_has_its_meaning():

@@ -17,7 +17,20 @@ from haulwright.api.kit.problems import ProblemView, add_handlers
 from haulwright.api.limits import ApiLimits, BodyLimits, RequestRoom, UploadRoute
 from haulwright.api.reception import Reception
 from haulwright.api.request_ids import RequestIds
-from haulwright.api.routes import jobs
+from haulwright.api.routes import (
+    dead_letters,
+    effects,
+    events,
+    health,
+    jobs,
+    overview,
+    queues,
+    schedules,
+    sources,
+    tasks,
+    tokens,
+    workers,
+)
 from haulwright.discovery import installed_applications
 
 if TYPE_CHECKING:
@@ -25,7 +38,19 @@ if TYPE_CHECKING:
     from haulwright.client.app import Haulwright
 
 PREFIX: Final = "/api/v1"
-ENGINE_ROUTES: Final = (jobs.routes,)
+ENGINE_ROUTES: Final = (
+    jobs.routes,
+    dead_letters.routes,
+    queues.routes,
+    schedules.routes,
+    sources.routes,
+    workers.routes,
+    effects.routes,
+    events.routes,
+    overview.routes,
+    tasks.routes,
+    tokens.routes,
+)
 
 
 def create_api(
@@ -54,6 +79,8 @@ def create_api(
     for routes in nouns:
         root.include_router(routes.router)
     api.include_router(root)
+    api.state.readiness = health.ReadinessCheck()
+    api.include_router(health.router)
     if sessions is not None:
         api.add_route(OPEN_PATH, sessions.open, methods=["GET"], include_in_schema=False)
     add_handlers(api)

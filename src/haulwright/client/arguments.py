@@ -146,6 +146,18 @@ class Signature:
         _, defaults = self._binding
         self._plain({**defaults, **values}, strict=False)
 
+    def json_schema(self) -> dict[str, Any]:
+        """A JSON schema of the arguments by name. Empty, which is anything, where an annotation has none."""
+        try:
+            schema = self._adapter.json_schema()
+        except (PydanticUserError, InvalidValue):
+            return {}
+        (arguments,) = schema["prefixItems"]
+        definitions: dict[str, Any] = schema.get("$defs", {})
+        if "$ref" in arguments:
+            arguments = definitions.pop(arguments["$ref"].rpartition("/")[2])
+        return {**arguments, "$defs": definitions} if definitions else dict(arguments)
+
     def load(self, text: str) -> dict[str, Any]:
         """The arguments of a run."""
         loaded: dict[str, Any] = self._adapter.validate_json(f"[{text}]")[0]

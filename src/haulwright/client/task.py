@@ -49,6 +49,9 @@ SourceOf = str | HasKey | Callable[[dict[str, Any]], str | HasKey]
 """The source of a task's jobs: a source, its key, or a function of the arguments that returns one of them."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST_MOMENT = datetime(1, 1, 1, tzinfo=UTC)
+_LAST_MOMENT = datetime(9000, 1, 1, tzinfo=UTC)
+"""Far enough from where the calendar ends: what is reckoned from a moment, such as a deadline, still has a date."""
 
 KEY_SHOWN_CHARS = 200
 """A unique key of several values longer than this is kept as its digest."""
@@ -389,4 +392,6 @@ def _run_at(options: CallOptions) -> Instant | None:
         raise InvalidValue("delay", options.delay, "is given beside run_at", hint="Say one of them.")
     if moment.tzinfo is None:
         raise InvalidValue("run_at", moment, "has no time zone", hint="Give it one: datetime.now(UTC) + ...")
+    if not _FIRST_MOMENT <= moment < _LAST_MOMENT:
+        raise InvalidValue("run_at", moment, f"is not in the years {_FIRST_MOMENT.year} to {_LAST_MOMENT.year - 1}")
     return (moment - _EPOCH) // timedelta(microseconds=1)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from haulwright.operations.schedules import ScheduleOperations
     from haulwright.operations.schema import SchemaOperations
     from haulwright.operations.sources import SourceOperations
+    from haulwright.operations.tasks import TaskOperations
     from haulwright.operations.tokens import TokenOperations
     from haulwright.operations.workers import WorkerOperations
 
@@ -75,7 +76,7 @@ class Operations:
 
     @cached_property
     def dead_letters(self) -> DeadLetterOperations:
-        """Dead letters: page, ids, counts, requeue, requeue_many."""
+        """Dead letters: page, ids, counts, groups, requeue, requeue_many."""
         from haulwright.operations.dead_letters import DeadLetterOperations  # noqa: PLC0415 - as above
 
         return DeadLetterOperations(self.app, self.principal)
@@ -114,6 +115,13 @@ class Operations:
         from haulwright.operations.sources import SourceOperations  # noqa: PLC0415 - as above
 
         return SourceOperations(self.app, self.principal)
+
+    @cached_property
+    def tasks(self) -> TaskOperations:
+        """Tasks that the app has registered: list."""
+        from haulwright.operations.tasks import TaskOperations  # noqa: PLC0415 - as above
+
+        return TaskOperations(self.app, self.principal)
 
     @cached_property
     def workers(self) -> WorkerOperations:

@@ -50,6 +50,7 @@ VERBS: Final[dict[str, frozenset[Role]]] = {
     "source.pause": ADMIN,
     "source.resume": ADMIN,
     "source.override": ADMIN,
+    "task.read": EVERYBODY,
     "worker.read": STAFF,
     "worker.preview": INSTALLATION,
     "overview.read": EVERYBODY,

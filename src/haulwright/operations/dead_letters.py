@@ -16,6 +16,7 @@ from haulwright.stores.paging import PAGE_LIMIT, Page
 
 if TYPE_CHECKING:
     from haulwright.engine.job import Enqueued
+    from haulwright.stores.dead_letters import DeadGroup
 
 BULK_LIMIT = 10_000
 """How many dead letters one bulk verb takes."""
@@ -75,11 +76,21 @@ class DeadLetterOperations(Noun):
         """Dead letters that wait for somebody, by tenant and error code, the most first."""
         return self._store.listing.dead_counts(self._tenant or tenant, after=after, limit=limit)
 
+    @allowed("dead.read")
+    def groups(self, tenant: str | None = None, *, limit: int = 50) -> list[DeadGroup]:
+        """The newest dead letters that wait for somebody by task and error, the most first."""
+        return self._store.dead_letters.groups(self._tenant or tenant, limit=limit)
+
     @allowed("dead.requeue")
     def requeue(self, job_id: str, *, correlation_id: str | None = None, fresh: bool = False) -> Enqueued:
         """Give a dead letter another life. It can be done once."""
         how = Requeue(self._principal.actor, self._principal.reason, correlation_id, fresh)
         return self._store.jobs.requeue(require_id(job_id), how, tenant=self._tenant)
+
+    @allowed("dead.requeue")
+    def requeue_preview(self, which: WhichJobs = None, *, limit: int = BULK_LIMIT) -> DeadLetterIds:
+        """What a bulk requeue would take, for who may do it."""
+        return self.ids(which, limit=limit)
 
     @allowed("dead.requeue")
     def requeue_many(

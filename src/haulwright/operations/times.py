@@ -20,7 +20,10 @@ def instant_of(text: str, *, what: str) -> Instant:
         raise InvalidValue(what, text, "is no time", hint=HINT) from None
     if moment.tzinfo is None:
         raise InvalidValue(what, text, "has no time zone", hint=HINT)
-    since = moment - _EPOCH
+    try:
+        since = moment.astimezone(UTC) - _EPOCH
+    except OverflowError:
+        raise InvalidValue(what, text, "is beyond the calendar, which has the years 1 to 9999 in UTC") from None
     return (since.days * 86_400 + since.seconds) * SECOND + since.microseconds
 
 

@@ -38,6 +38,7 @@ class TokenOperations(Noun):
         """A token for one tenant, or for staff. It is shown once."""
         if role not in TOKEN_ROLES:
             raise InvalidValue("role", role, f"is not one of {', '.join(TOKEN_ROLES)}")
+        tenant = self._own_tenant("token.create", tenant)  # who acts for one tenant lets nobody in to another
         if role == "tenant" and tenant is None:
             raise Refused("A token of a tenant says whose it is.", hint="Name the tenant.")
         if role == "admin" and tenant is not None:

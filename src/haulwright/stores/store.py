@@ -12,6 +12,7 @@ from haulwright.stores.cache import ResponseCache
 from haulwright.stores.clock import DatabaseClock
 from haulwright.stores.connect import open_database, prepare
 from haulwright.stores.connection import Database
+from haulwright.stores.dead_letters import DeadLetters
 from haulwright.stores.effects import Effects
 from haulwright.stores.events import Events
 from haulwright.stores.integrity import Integrity
@@ -60,6 +61,7 @@ class Store:
         self.workers = Workers(database, self.events)
         self.queues = Queues(database, self.events, self.pauses)
         self.listing = Listing(database)
+        self.dead_letters = DeadLetters(database)
         self.cache = ResponseCache(database)
         self.integrity = Integrity(database)
         self.api_tokens = ApiTokens(database, self.events)

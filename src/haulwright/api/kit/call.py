@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Final
 
 from fastapi import Depends, Request
 
 from haulwright.api.auth.identity import REASON_HEADER, TENANT_HEADER
 from haulwright.api.kit.cursors import Cursors
+from haulwright.api.kit.params import LONGEST_REASON_CHARS, NUL
 from haulwright.api.kit.problems import Unauthenticated
 from haulwright.application.application import application
 from haulwright.errors import InvalidValue
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 KEY_HEADER: Final = "idempotency-key"
 LONGEST_KEY_CHARS: Final = 255
-LONGEST_REASON_CHARS: Final = 500
 UNSAFE: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 
@@ -44,9 +44,13 @@ class ApiCall:
         """Whose rows are seen; None is every tenant."""
         return self.principal.tenant
 
-    def cursors(self, *facts: str | None) -> Cursors:
-        """The cursors of the list that is asked for: they hold for this route, this tenant and these words."""
-        return Cursors(self.request.scope["route"].path, self.tenant, *facts)
+    def because(self, reason: str) -> Operations:
+        """The operations with the reason that a body gives; where it gives none, with that of the header."""
+        return Operations(self.app, replace(self.principal, reason=reason)) if reason else self.operations
+
+    def cursors(self, *facts: str | None, below: str = "") -> Cursors:
+        """The cursors of the list that is asked for, or of one below it: for its route, this tenant and these words."""
+        return Cursors(f"{self.request.scope['route'].path}{below}", self.tenant, *facts)
 
     def application(self, name: str) -> Application:
         """An application of the app, by its name."""
@@ -65,6 +69,7 @@ async def call_of(request: Request) -> ApiCall:
         raise Unauthenticated
     await reception.admit(request, identity)
     _require_known_query(request)
+    _require_no_nul(request)
     reason = request.headers.get(REASON_HEADER, "")[:LONGEST_REASON_CHARS]
     principal = identity.principal(request.headers.get(TENANT_HEADER), reason)
     word = _key_of(request)
@@ -91,6 +96,14 @@ async def _fingerprint(request: Request, principal: Principal) -> str:
     digest = hashlib.sha256(await request.body())
     digest.update(f"\0{request.method}\0{request.url.path}\0{request.url.query}\0{principal.actor}".encode())
     return digest.hexdigest()
+
+
+def _require_no_nul(request: Request) -> None:
+    """Refuse what no database could compare with anything."""
+    for where, texts in (("path", request.path_params.values()), ("query", request.query_params.values())):
+        for text in texts:
+            if "\0" in str(text):
+                raise InvalidValue(where, text, NUL)
 
 
 def _require_known_query(request: Request) -> None:

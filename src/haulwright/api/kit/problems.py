@@ -178,6 +178,7 @@ async def _of_framework(request: Request, error: Exception) -> Response:
     detail = {
         HTTPStatus.NOT_FOUND: "There is nothing at this address.",
         HTTPStatus.METHOD_NOT_ALLOWED: "This address does not take that method.",
+        HTTPStatus.BAD_REQUEST: "The body cannot be read: it is no JSON in UTF-8, is cut off, or is nested too deeply.",
     }.get(status, str(error.detail))
     return problem(status, code, detail, request_id=request_id_of(request), headers=error.headers)
 

@@ -26,8 +26,8 @@ from haulwright.operations.requests import KeptAnswer, answer_request
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-ALWAYS: Final = (401, 403, 422, 429, 503)
-WITH_BODY: Final = (400, 408, 413, 415)
+ALWAYS: Final = (400, 401, 403, 422, 429, 503)
+WITH_BODY: Final = (408, 413, 415)
 """What every route may answer beside what it is for, and beside it where it takes a body."""
 
 
@@ -92,6 +92,7 @@ class ApiRoutes:
         keyed: bool = False,
         etag: bool = False,
     ) -> Callable[[F], F]:
+        missing = missing or "{" in path  # what cannot be a part of an address, such as a line break, leads nowhere
         more = [
             *ALWAYS,
             *([] if method == "GET" else WITH_BODY),

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Final
 from typing_extensions import TypedDict
 
 from haulwright.operations.dead_letters import Requeued, RequeueRefused
+from haulwright.operations.times import iso
 from haulwright.operations.views.columns import Column
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from haulwright.operations.dead_letters import DeadLetterIds
+    from haulwright.stores.dead_letters import DeadGroup
     from haulwright.stores.listing import DeadCount
     from haulwright.stores.paging import Page
 
@@ -30,6 +32,24 @@ class DeadCountPageView(TypedDict):
 
     counts: list[DeadCountView]
     next: str | None
+
+
+class DeadGroupView(TypedDict):
+    """Dead letters of one task that died of the same error, with the newest of them."""
+
+    error_class: str | None
+    error_code: str | None
+    task: str
+    count: int
+    first_seen_at: str | None
+    last_seen_at: str | None
+    sample_job_id: str
+
+
+class DeadGroupsView(TypedDict):
+    """The newest dead letters by task and error, the most first."""
+
+    groups: list[DeadGroupView]
 
 
 class RequeuedView(TypedDict):
@@ -68,6 +88,28 @@ def dead_counts_view(page: Page[DeadCount]) -> DeadCountPageView:
         {"tenant": row.tenant, "error_code": row.error_code, "count": row.count} for row in page.rows
     ]
     return {"counts": counts, "next": page.next}
+
+
+def dead_groups_view(groups: Iterable[DeadGroup]) -> DeadGroupsView:
+    """The newest dead letters by task and error."""
+    return {"groups": [_group_view(group) for group in groups]}
+
+
+def _group_view(group: DeadGroup) -> DeadGroupView:
+    return {
+        "error_class": group.error_class,
+        "error_code": group.error_code,
+        "task": group.task,
+        "count": group.count,
+        "first_seen_at": iso(group.first_seen_at),
+        "last_seen_at": iso(group.last_seen_at),
+        "sample_job_id": group.sample_job_id,
+    }
+
+
+def requeued_view(job_id: str, requeued_from: str) -> RequeuedView:
+    """A dead letter that got another life."""
+    return {"id": job_id, "requeued_from": requeued_from}
 
 
 def requeue_view(outcomes: Iterable[Requeued | RequeueRefused]) -> RequeueView:

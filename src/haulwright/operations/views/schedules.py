@@ -65,6 +65,13 @@ class SchedulesView(TypedDict):
     next: str | None
 
 
+class SlotPageView(TypedDict):
+    """A page of slots, the newest first, and where the next one starts."""
+
+    slots: list[SlotView]
+    next: str | None
+
+
 class ScheduleWithSlotsView(ScheduleView):
     """A schedule, a page of its slots, the newest first, and where the next one starts."""
 
@@ -153,6 +160,11 @@ def slot_view(slot: Slot) -> SlotView:
         "actor": slot.actor,
         "opened_at": iso(slot.opened_at) if slot.opened_at else None,
     }
+
+
+def slots_view(page: Page[Slot]) -> SlotPageView:
+    """A page of slots."""
+    return {"slots": [slot_view(slot) for slot in page.rows], "next": page.next}
 
 
 def upcoming_view(slot: UpcomingSlot) -> UpcomingSlotView:
