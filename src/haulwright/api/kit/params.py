@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 from fastapi import Path, Query
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from haulwright.operations.filters import LONGEST_FILTER_CHARS
 from haulwright.stores.paging import PAGE_LIMIT
 
 LONGEST_CURSOR_CHARS = 2000
 LONGEST_NAME_CHARS = 255
+VISIBLE = r"^[^\x00-\x1f\x7f]*$"
+"""Texts without control characters, for path and query: no name has one, and PostgreSQL takes no zero at all."""
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 Limit = Annotated[int, Query(ge=1, le=PAGE_LIMIT, description="At most so many rows.")]
 Cursor = Annotated[
@@ -27,9 +32,38 @@ Filter = Annotated[
 ]
 JobId = Annotated[str, Path(max_length=LONGEST_NAME_CHARS, description="The id of a job.")]
 Name = Annotated[str, Path(max_length=LONGEST_NAME_CHARS, description="Its name.")]
+Key = Annotated[
+    str,
+    Path(
+        min_length=1,
+        max_length=LONGEST_NAME_CHARS,
+        pattern=VISIBLE,
+        description="Its name or its id, as a list has it.",
+    ),
+]
 
 
 class RequestBody(BaseModel):
     """The body of a request. A word that is not known is refused: it was meant as something."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _require_storable(cls, body: Any) -> Any:
+        """Refuse text that no database takes, wherever in the body it is."""
+        require_storable(body)
+        return body
+
+
+def require_storable(value: Any) -> None:
+    """Refuse zero characters and halves of characters, which JSON can spell and nobody can store."""
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Mapping):
+            waiting += [*part.keys(), *part.values()]
+        elif isinstance(part, list):
+            waiting += part
+        elif isinstance(part, str) and _UNSTORABLE.search(part):
+            raise ValueError("there is a text with a zero character, or with half of a character")
