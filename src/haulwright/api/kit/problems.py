@@ -44,6 +44,7 @@ CODE_OF: Final = {
     HTTPStatus.BAD_REQUEST: "bad_request",
     HTTPStatus.NOT_FOUND: "not_found",
     HTTPStatus.METHOD_NOT_ALLOWED: "method_not_allowed",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "body_too_large",
 }
 NAME_TENANT: Final = "Name the tenant for whom you act in the header Haulwright-Tenant."
 FAULT: Final = "This was not foreseen, and is in the log of the server under the id of this request."

@@ -87,9 +87,14 @@ class ApiRoutes:
         missing: bool = False,
         conflict: bool = False,
         keyed: bool = False,
+        uploads: Sequence[str] = (),
     ) -> Callable[[F], F]:
-        """Declare what does something. `keyed` where it is done once for an Idempotency-Key: it does no I/O then."""
-        return self._declare("POST", path, view, status=status, missing=missing, conflict=conflict, keyed=keyed)
+        """Declare what does something. `keyed` where it is done once for an Idempotency-Key: it does no I/O then.
+
+        `uploads` are the media types of a body that is taken as it is, by a parameter of the type `Upload`.
+        """
+        options: dict[str, Any] = {"missing": missing, "conflict": conflict, "keyed": keyed, "uploads": uploads}
+        return self._declare("POST", path, view, status=status, **options)
 
     def put(self, path: str, view: Any, *, missing: bool = False, conflict: bool = False) -> Callable[[F], F]:
         """Declare what sets something to what the body says."""
@@ -111,8 +116,10 @@ class ApiRoutes:
         keyed: bool = False,
         etag: bool = False,
         media_types: Sequence[str] = (),
+        uploads: Sequence[str] = (),
     ) -> Callable[[F], F]:
         more = [*ALWAYS, *([404] if missing else []), *([409] if conflict or keyed else [])]
+        more += [413] if uploads else []
         answers = responses(*sorted(more)) | ({304: {"description": "Not Modified"}} if etag else {})
         if media_types:
             content = {media_type: {"schema": {"type": "string"}} for media_type in media_types}
@@ -129,7 +136,7 @@ class ApiRoutes:
                 summary=_summary(function),
                 operation_id=self._operation_id(function),
                 responses=answers,
-                openapi_extra=_key_parameter() if keyed else None,
+                openapi_extra=(_key_parameter() if keyed else {}) | (_upload_body(uploads) if uploads else {}),
             )
             return function
 
@@ -211,6 +218,11 @@ def _response(call: ApiCall, answer: KeptAnswer, *, etag: bool) -> Response:
 
 def _is_query(hint: Any) -> bool:
     return any(isinstance(mark, params.Query) for mark in getattr(hint, "__metadata__", ()))
+
+
+def _upload_body(media_types: Sequence[str]) -> dict[str, Any]:
+    content = {media_type: {"schema": {"type": "string"}} for media_type in media_types}
+    return {"requestBody": {"required": True, "content": content}}
 
 
 def _key_parameter() -> dict[str, Any]:
