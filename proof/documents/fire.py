@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Any, Self
+from typing import Self
 
 from haulwright import Haulwright
 from haulwright.apps.documents import Documents
@@ -166,7 +166,7 @@ class Fire:
         return [f"{one.kind} {one.number}: {ending[one.url]}" for one in wrong]
 
 
-def _is_right(one: Listed, standing: dict[str, Any]) -> bool:
+def _is_right(one: Listed, standing: DocumentView) -> bool:
     if one.sha256 is None:
         return bool(standing["state"] == "FAILED" and standing["error_code"] == "wrong_kind")
     return bool(standing["sha256"] == one.sha256 and standing["state"] in _FINAL - {"FAILED"})

@@ -100,6 +100,10 @@ class ApiRoutes:
         """Declare what sets something to what the body says."""
         return self._declare("PUT", path, view, missing=missing, conflict=conflict)
 
+    def patch(self, path: str, view: Any, *, missing: bool = True, conflict: bool = False) -> Callable[[F], F]:
+        """Declare what changes what the body names, and leaves the rest as it is."""
+        return self._declare("PATCH", path, view, missing=missing, conflict=conflict)
+
     def delete(self, path: str, view: Any, *, missing: bool = True, conflict: bool = False) -> Callable[[F], F]:
         """Declare what takes something away."""
         return self._declare("DELETE", path, view, missing=missing, conflict=conflict)
