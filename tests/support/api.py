@@ -72,10 +72,10 @@ class Served:
 
 
 @contextmanager
-def serving(app: Haulwright, **options: Any) -> Iterator[Served]:
+def serving(app: Haulwright, *, root_path: str = "", **options: Any) -> Iterator[Served]:
     """Serve an app on a free port, and end in order."""
     api = create_api(app, **options)
-    server = ApiServer(api, host="127.0.0.1", port=0)
+    server = ApiServer(api, host="127.0.0.1", port=0, root_path=root_path)
     thread = threading.Thread(target=server.run, name="api")
     thread.start()
     served = Served(app, api, server.address)

@@ -132,3 +132,4 @@ def test_what_cannot_be_read_from_is_refused(brand, served):
     )
     assert problem(client.get(f"/brands/{brand.id}/snapshot", params={"number": 0})) == (422, "invalid_request")
     assert client.get("/brands/no-id").status_code == 404
+    assert problem(client.get(f"/brands/{brand.id}/evidence", params={"connection": new_id()})) == (404, "not_found")
