@@ -7,7 +7,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import httpx2
@@ -17,6 +16,9 @@ from fastapi import FastAPI
 from haulwright import Haulwright
 from haulwright.api.application import create_api
 from haulwright.api.server import ApiServer
+
+_documents: dict[tuple[str, ...], dict[str, Any]] = {}
+_validators: dict[tuple[str, str, str], Any] = {}
 
 
 @dataclass
@@ -59,16 +61,23 @@ class Served:
             for template, methods in document["paths"].items()
             if re.fullmatch(re.sub(r"\{[^}]*\}", "[^/]+", template), path)
         )
-        described = methods[answer.request.method.lower()]["responses"][str(answer.status_code)]
-        schema = {**described["content"]["application/json"]["schema"], "components": document["components"]}
+        method, status = answer.request.method.lower(), str(answer.status_code)
+        validator = _validators.get((template, method, status))
+        if validator is None:
+            described = methods[method]["responses"][status]["content"]["application/json"]["schema"]
+            validator = jsonschema_rs.validator_for({**described, "components": document["components"]})
+            _validators[template, method, status] = validator
         answer.read()
-        for error in jsonschema_rs.validator_for(schema).iter_errors(answer.json()):
+        for error in validator.iter_errors(answer.json()):
             raise AssertionError(f"{template}: {error.message} at {list(error.instance_path)}")
 
-    @cached_property
+    @property
     def document(self) -> dict[str, Any]:
-        """The API's own document."""
-        return dict(self.api.openapi())
+        """The API's own document, made once a process for the same applications: that takes a while."""
+        key = tuple(sorted(self.app.applications))
+        if key not in _documents:
+            _documents[key] = dict(self.api.openapi())
+        return _documents[key]
 
 
 @contextmanager
