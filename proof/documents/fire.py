@@ -10,12 +10,13 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Any, Self
+from typing import Self
 
 from haulwright import Haulwright
 from haulwright.apps.documents import Documents
 from haulwright.apps.documents.report import ReconcileReport
 from haulwright.apps.documents.settings import DocumentSettings
+from haulwright.apps.documents.views import DocumentView
 from haulwright.errors import DatabaseUnavailable
 from haulwright.operations.principal import Principal
 from haulwright.sandbox import Sandbox, SandboxClock
@@ -152,7 +153,7 @@ class Fire:
             if any(one.parked for one in counts) and not any(one.due or one.running for one in counts):
                 self.site.clock.advance(TICK_SECONDS)
 
-    def _states(self) -> dict[str, dict[str, Any]]:
+    def _states(self) -> dict[str, DocumentView]:
         """How each listed document stands, by its address."""
         return {row["canonical_url"]: row for row in self.documents.artifacts.list(TENANT, limit=1_000)}
 
@@ -160,12 +161,12 @@ class Fire:
         folder = self._content / TENANT
         return sorted(path.name for path in Path(folder).rglob("*") if path.is_file())
 
-    def _wrong(self, ending: dict[str, dict[str, Any]]) -> list[str]:
+    def _wrong(self, ending: dict[str, DocumentView]) -> list[str]:
         wrong = [one for one in self.listed if not _is_right(one, ending[one.url])]
         return [f"{one.kind} {one.number}: {ending[one.url]}" for one in wrong]
 
 
-def _is_right(one: Listed, standing: dict[str, Any]) -> bool:
+def _is_right(one: Listed, standing: DocumentView) -> bool:
     if one.sha256 is None:
         return bool(standing["state"] == "FAILED" and standing["error_code"] == "wrong_kind")
     return bool(standing["sha256"] == one.sha256 and standing["state"] in _FINAL - {"FAILED"})

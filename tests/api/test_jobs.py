@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 from haulwright.engine.ids import new_id
+from tests.support.api import serving
 
 
 def enqueue(client, task="add", **body):
@@ -110,6 +113,12 @@ def test_what_cannot_be_right_is_one_problem_that_says_where(served):
         client.get("/jobs", params={"tenant": "globex"}).json()["hint"] == "This route takes: cursor, limit, q, stuck."
     )
     assert client.get("/jobs").json()["jobs"] == []
+
+
+def test_behind_a_proxy_under_a_prefix_a_job_is_found_where_the_answer_says(app):
+    with closing(app), serving(app, root_path="/haulwright") as served:
+        answer = served.client().post("/jobs", json={"task": "add", "args": {"a": 1}})
+        assert answer.headers["location"] == f"/haulwright/api/v1/jobs/{answer.json()['id']}"
 
 
 def test_without_a_token_nothing_is_answered(served):

@@ -225,7 +225,7 @@ def test_more_requests_than_there_is_room_for_are_sent_away_for_a_moment(app_on_
 def test_a_route_of_uploads_takes_more_and_other_kinds_as_a_stream(app_on_file, monkeypatch):
     routes = ApiRoutes("files", prefix="/files")
 
-    @routes.post("/{name}", dict, upload_bytes=100_000)
+    @routes.post("/{name}", dict, uploads=["application/octet-stream"], upload_bytes=100_000)
     def upload(call: Caller, name: str) -> dict:
         return {"name": name, "bytes": len(call.request._body)}
 

@@ -11,6 +11,14 @@ from haulwright.errors import Forbidden, Refused
 Role = Literal["tenant", "support", "admin", "system"]
 
 
+class TenantRequired(Refused):
+    """The principal acts for no tenant, and every row has one owner."""
+
+    def __init__(self, actor: str) -> None:
+        hint = "Name it: principal.for_tenant('acme')"
+        super().__init__(f"{actor} acts for no tenant, and this needs one.", hint=hint)
+
+
 @dataclass(frozen=True, slots=True)
 class Principal:
     """The one on whose behalf something is done."""
@@ -55,8 +63,7 @@ class Principal:
     def acting_tenant(self) -> str:
         """The tenant whose rows are written. Refused where none is named: every row has one owner."""
         if self.tenant is None:
-            message = f"{self.actor} acts for no tenant, and this needs one."
-            raise Refused(message, hint="Name it: principal.for_tenant('acme')")
+            raise TenantRequired(self.actor)
         return self.tenant
 
     @property

@@ -32,6 +32,9 @@ OF_BRANDS = {
     "freshness": lambda b, it: b.freshness(GLOBEX, it.connection, force_refresh=False),
     "evidence": lambda b, it: b.evidence(GLOBEX, it.brand, [it.connection]),
     "list": lambda b, _: b.list(GLOBEX),
+    "page": lambda b, _: b.page(GLOBEX).rows,
+    "compare": lambda b, it: b.compare(GLOBEX, it.brand, 1, 1),
+    "list_evidence": lambda b, it: b.list_evidence(GLOBEX, it.brand),
 }
 NOBODYS = {"add", "on", "prune", "task"}
 """These name nothing that could be somebody's."""

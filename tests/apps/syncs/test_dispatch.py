@@ -12,8 +12,8 @@ from haulwright.apps.syncs.compat import JobDispatcher
 from haulwright.apps.syncs.errors import ActiveJobExists, TooSoon
 from haulwright.clock import SECOND
 from haulwright.engine.transitions import State
-from haulwright.errors import Forbidden, HaulwrightError, InvalidValue, NotFound
-from haulwright.operations.principal import Principal
+from haulwright.errors import HaulwrightError, InvalidValue, NotFound
+from haulwright.operations.principal import Principal, TenantRequired
 from tests.apps.syncs.scenes import opened, support
 
 
@@ -165,7 +165,7 @@ def test_what_does_not_fit_the_connection_is_refused(world):
         world.dispatch(external_account_id="somebody-else")
     with pytest.raises(InvalidValue, match="is disabled"):
         world.dispatch()
-    with pytest.raises(Forbidden, match="for one tenant"):
+    with pytest.raises(TenantRequired):
         world.syncs.dispatch(Principal.admin("root"), "shop")
 
 

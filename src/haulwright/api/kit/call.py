@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Final
+from urllib.parse import quote
 
 from fastapi import Depends, Request
 
@@ -56,9 +57,11 @@ class ApiCall:
         """An application of the app, by its name."""
         return application(name, self.app)
 
-    def url_of(self, path: str) -> str:
-        """An address below the API's own prefix, as the caller reaches it."""
-        return f"{self.request.scope.get('root_path', '')}{path}"
+    def url_of(self, *parts: str) -> str:
+        """An address of the API, as the caller reaches it: `url_of("jobs", job.id)`."""
+        prefix = str(self.request.app.openapi_url).rpartition("/")[0]
+        path = "/".join(quote(part, safe="") for part in parts)
+        return f"{self.request.scope.get('root_path', '')}{prefix}/{path}"
 
 
 async def call_of(request: Request) -> ApiCall:

@@ -24,6 +24,7 @@ from haulwright.errors import (
     NotFound,
     Refused,
 )
+from haulwright.operations.principal import TenantRequired
 from haulwright.redaction import redact
 
 log = logging.getLogger("haulwright.api")
@@ -48,6 +49,7 @@ CODE_OF: Final = {
     HTTPStatus.UNSUPPORTED_MEDIA_TYPE: "unsupported_media_type",
     HTTPStatus.UNPROCESSABLE_ENTITY: "invalid_request",
 }
+NAME_TENANT: Final = "Name the tenant for whom you act in the header Haulwright-Tenant."
 FAULT: Final = "This was not foreseen, and is in the log of the server under the id of this request."
 
 
@@ -139,7 +141,8 @@ def problem_of(error: HaulwrightError, request_id: str) -> Response:
         headers = {"Retry-After": str(RETRY_AFTER_SECONDS)}
         hint = "Try again later, with the same Idempotency-Key where there was one."
         return problem(status, error.code, detail, hint=hint, request_id=request_id, headers=headers)
-    return problem(status, error.code, error.message, hint=error.hint, request_id=request_id)
+    hint = NAME_TENANT if isinstance(error, TenantRequired) else error.hint
+    return problem(status, error.code, error.message, hint=hint, request_id=request_id)
 
 
 def add_handlers(api: FastAPI) -> None:

@@ -12,16 +12,19 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from http import HTTPStatus
 from typing import Any, Final, TypeVar, get_type_hints
 
 from fastapi import APIRouter, Response, params
+from fastapi.responses import JSONResponse
 
 from haulwright.api.kit.call import ApiCall
+from haulwright.api.kit.files import ApiFile, file_response
 from haulwright.api.kit.problems import request_id_of, responses
+from haulwright.api.kit.uploads import LARGEST_UPLOAD_BYTES
 from haulwright.operations.requests import KeptAnswer, answer_request
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -29,15 +32,17 @@ F = TypeVar("F", bound=Callable[..., Any])
 ALWAYS: Final = (400, 401, 403, 422, 429, 503)
 WITH_BODY: Final = (408, 413, 415)
 """What every route may answer beside what it is for, and beside it where it takes a body."""
+JSON: Final = "application/json"
 
 
 @dataclass(frozen=True, slots=True)
 class ApiReply:
-    """A view with another status than 200, or with headers of its own."""
+    """A view with another status than 200, with headers of its own, or a text of another media type than JSON."""
 
     view: Any
     status: int = HTTPStatus.OK
     headers: Mapping[str, str] = field(default_factory=dict)
+    media_type: str = JSON
 
 
 class ApiRoutes:
@@ -49,9 +54,33 @@ class ApiRoutes:
         self.uploads: list[tuple[str, str, int]] = []
         """Method, path and size of what takes a body that is no JSON, as a stream."""
 
-    def get(self, path: str, view: Any, *, missing: bool = False, etag: bool = False) -> Callable[[F], F]:
-        """Declare what looks. `missing` where it may be answered 404, `etag` where a caller may have it already."""
-        return self._declare("GET", path, view, missing=missing, etag=etag)
+    def get(
+        self, path: str, view: Any, *, missing: bool = False, etag: bool = False, media_types: Sequence[str] = ()
+    ) -> Callable[[F], F]:
+        """Declare what looks. `missing` where it may be answered 404, `etag` where a caller may have it already.
+
+        `media_types` are those that it may be answered in beside JSON; without a view, instead of it.
+        """
+        return self._declare("GET", path, view, missing=missing, etag=etag, media_types=media_types)
+
+    def file(self, path: str) -> Callable[[F], F]:
+        """Declare what gives a file out: the function returns an `ApiFile`, of which a caller may ask for a range."""
+        content = {"*/*": {"schema": {"type": "string", "format": "binary"}}}
+        answers: dict[int | str, dict[str, Any]] = {
+            200: {"description": "The file", "content": content},
+            206: {"description": "The part of it that was asked for", "content": content},
+            304: {"description": "Not Modified"},
+            **responses(*sorted([*ALWAYS, 404, 409, 416])),
+        }
+
+        def decorate(function: F) -> F:
+            self.router.add_api_route(
+                path, _file_endpoint(function), methods=["GET"], response_class=Response, responses=answers,
+                summary=_summary(function), operation_id=self._operation_id(function),
+            )  # fmt: skip
+            return function
+
+        return decorate
 
     def post(  # noqa: PLR0913 - what can be said of a route, each with a name
         self,
@@ -62,19 +91,26 @@ class ApiRoutes:
         missing: bool = False,
         conflict: bool = False,
         keyed: bool = False,
-        upload_bytes: int = 0,
+        uploads: Sequence[str] = (),
+        upload_bytes: int = LARGEST_UPLOAD_BYTES,
     ) -> Callable[[F], F]:
         """Declare what does something. `keyed` where it is done once for an Idempotency-Key: it does no I/O then.
 
-        With `upload_bytes` it takes a body of any kind and of that size, which is handed on as it comes.
+        `uploads` are the media types of a body that is no JSON and may have `upload_bytes`: it is handed on as it
+        comes, or taken whole by a parameter of the type `Upload`.
         """
-        if upload_bytes:
+        if uploads:
             self.uploads.append(("POST", self.router.prefix + path, upload_bytes))
-        return self._declare("POST", path, view, status=status, missing=missing, conflict=conflict, keyed=keyed)
+        options: dict[str, Any] = {"missing": missing, "conflict": conflict, "keyed": keyed, "uploads": uploads}
+        return self._declare("POST", path, view, status=status, **options)
 
     def put(self, path: str, view: Any, *, missing: bool = False, conflict: bool = False) -> Callable[[F], F]:
         """Declare what sets something to what the body says."""
         return self._declare("PUT", path, view, missing=missing, conflict=conflict)
+
+    def patch(self, path: str, view: Any, *, missing: bool = True, conflict: bool = False) -> Callable[[F], F]:
+        """Declare what changes what the body names, and leaves the rest as it is."""
+        return self._declare("PATCH", path, view, missing=missing, conflict=conflict)
 
     def delete(self, path: str, view: Any, *, missing: bool = True, conflict: bool = False) -> Callable[[F], F]:
         """Declare what takes something away."""
@@ -91,6 +127,8 @@ class ApiRoutes:
         conflict: bool = False,
         keyed: bool = False,
         etag: bool = False,
+        media_types: Sequence[str] = (),
+        uploads: Sequence[str] = (),
     ) -> Callable[[F], F]:
         missing = missing or "{" in path  # what cannot be a part of an address, such as a line break, leads nowhere
         more = [
@@ -100,6 +138,9 @@ class ApiRoutes:
             *([409] if conflict or keyed else []),
         ]
         answers = responses(*sorted(more)) | ({304: {"description": "Not Modified"}} if etag else {})
+        if media_types:
+            content = {media_type: {"schema": {"type": "string"}} for media_type in media_types}
+            answers[status] = {"description": HTTPStatus(status).phrase, "content": content}
 
         def decorate(function: F) -> F:
             self.router.add_api_route(
@@ -107,15 +148,23 @@ class ApiRoutes:
                 _endpoint(function, status=status, keyed=keyed, etag=etag),
                 methods=[method],
                 response_model=view,
+                response_class=Response if view is None else JSONResponse,
                 status_code=status,
-                summary=(function.__doc__ or function.__name__).strip().partition("\n")[0].rstrip("."),
-                operation_id=f"{self.noun}_{function.__name__.strip('_')}".replace(" ", "_"),
+                summary=_summary(function),
+                operation_id=self._operation_id(function),
                 responses=answers,
-                openapi_extra=_key_parameter() if keyed else None,
+                openapi_extra=(_key_parameter() if keyed else {}) | (_upload_body(uploads) if uploads else {}),
             )
             return function
 
         return decorate
+
+    def _operation_id(self, function: Callable[..., Any]) -> str:
+        return f"{self.noun}_{function.__name__.strip('_')}".replace(" ", "_")
+
+
+def _summary(function: Callable[..., Any]) -> str:
+    return (function.__doc__ or function.__name__).strip().partition("\n")[0].rstrip(".")
 
 
 def _endpoint(function: Callable[..., Any], *, status: int, keyed: bool, etag: bool) -> Callable[..., Response]:
@@ -131,6 +180,27 @@ def _endpoint(function: Callable[..., Any], *, status: int, keyed: bool, etag: b
         )
         return _response(call, answer, etag=etag)
 
+    return _signed(endpoint, function)
+
+
+def _file_endpoint(function: Callable[..., Any]) -> Callable[..., Response]:
+    @wraps(function)
+    def endpoint(**arguments: Any) -> Response:
+        call: ApiCall = arguments["call"]
+        files: list[ApiFile] = []
+
+        def work() -> KeptAnswer:
+            files.append(function(**arguments))
+            return KeptAnswer(HTTPStatus.OK, "", {})
+
+        answer_request(call.app, call.principal, work, request_id=request_id_of(call.request))
+        return file_response(call.request, files[0])
+
+    return _signed(endpoint, function)
+
+
+def _signed(endpoint: Callable[..., Response], function: Callable[..., Any]) -> Callable[..., Response]:
+    """An endpoint with the parameters of its function, as the framework reads them."""
     hints = get_type_hints(function, include_extras=True)
     signature = inspect.signature(function)
     parameters = [
@@ -145,6 +215,8 @@ def _endpoint(function: Callable[..., Any], *, status: int, keyed: bool, etag: b
 
 def _answer(result: Any, status: int) -> KeptAnswer:
     reply = result if isinstance(result, ApiReply) else ApiReply(result, status)
+    if reply.media_type != JSON:
+        return KeptAnswer(reply.status, reply.view, {**reply.headers, "Content-Type": reply.media_type})
     return KeptAnswer(reply.status, json.dumps(reply.view, separators=(",", ":")), reply.headers)
 
 
@@ -157,11 +229,17 @@ def _response(call: ApiCall, answer: KeptAnswer, *, etag: bool) -> Response:
         held = call.request.headers.get("if-none-match", "").split(",")
         if mark in {word.strip().removeprefix("W/") for word in held}:
             return Response(None, HTTPStatus.NOT_MODIFIED, headers)
-    return Response(body, answer.status, headers, "application/json")
+    headers.setdefault("Content-Type", JSON)
+    return Response(body, answer.status, headers)
 
 
 def _is_query(hint: Any) -> bool:
     return any(isinstance(mark, params.Query) for mark in getattr(hint, "__metadata__", ()))
+
+
+def _upload_body(media_types: Sequence[str]) -> dict[str, Any]:
+    content = {media_type: {"schema": {"type": "string"}} for media_type in media_types}
+    return {"requestBody": {"required": True, "content": content}}
 
 
 def _key_parameter() -> dict[str, Any]:

@@ -10,7 +10,7 @@ from fastapi import Query
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from haulwright.api.kit.call import ApiCall, Caller
+from haulwright.api.kit.call import Caller
 from haulwright.api.kit.params import Cursor, Filter, JobId, Limit, RequestBody
 from haulwright.api.kit.routes import ApiReply, ApiRoutes
 from haulwright.operations.filters import require_filter
@@ -85,7 +85,7 @@ def enqueue(call: Caller, body: NewJobBody) -> ApiReply:
     """Enqueue a job of a registered task."""
     new = body.new_call()
     enqueued = call.operations.jobs.enqueue(new.task, new.arguments, **new.options)
-    return ApiReply(enqueued_view(enqueued), HTTPStatus.ACCEPTED, {"Location": _url(call, enqueued.id)})
+    return ApiReply(enqueued_view(enqueued), HTTPStatus.ACCEPTED, {"Location": call.url_of("jobs", enqueued.id)})
 
 
 @routes.post("/bulk", EnqueuedManyView, status=HTTPStatus.ACCEPTED, conflict=True, keyed=True)
@@ -160,8 +160,3 @@ def cancel(call: Caller, job_id: JobId, body: ReasonBody) -> CancelledView:
 def retry(call: Caller, job_id: JobId) -> RetriedView:
     """Run a job again now; a dead one gets another life, which takes that right."""
     return retried_view(call.operations.jobs.retry(job_id))
-
-
-def _url(call: ApiCall, job_id: str) -> str:
-    """Where a job is found, beside the route that was called. The path has the prefix of a proxy in it already."""
-    return f"{call.request.scope['path'].rpartition('/jobs')[0]}/jobs/{job_id}"

@@ -22,6 +22,7 @@ SPEC = ApplicationSpec(
     summary="Brands: compile what their sources say; each paid run is bought once.",
     command="brand",
     commands=f"{__name__}.cli",
+    routes=f"{__name__}.routes",
     settings=f"{__name__}.settings",
     demo=f"{__name__}.demo",
     extra="apps",

@@ -34,9 +34,11 @@ from haulwright.apps.brands.rows import (
     CompileStatus,
     Decision,
     PlannedSource,
+    SnapshotComparison,
     parse_id,
 )
 from haulwright.apps.brands.settings import BrandSettings
+from haulwright.apps.brands.snapshot.diff import diff
 from haulwright.apps.brands.tasks.abort import AbortTask
 from haulwright.apps.brands.tasks.compile import CompileTask
 from haulwright.apps.brands.tasks.refresh import RefreshTask
@@ -45,11 +47,12 @@ from haulwright.apps.brands.tasks.tidy import PruneResult, TidyTask
 from haulwright.engine.ids import new_id
 from haulwright.engine.names import check_name
 from haulwright.engine.payload import check
-from haulwright.errors import Conflict, NotFound
+from haulwright.errors import Conflict, NotFound, Refused
 from haulwright.events import Event
 from haulwright.operations.access import EVERYBODY, INSTALLATION
 from haulwright.operations.principal import Role
 from haulwright.settings import Settings
+from haulwright.stores.paging import Page, check_page
 
 if TYPE_CHECKING:
     from haulwright import Haulwright, Principal, Task
@@ -152,6 +155,11 @@ class Brands(Application):
         """The brands of a tenant, the oldest first."""
         return self.repository.brands(principal.acting_tenant)
 
+    @verb("brands.read")
+    def page(self, principal: Principal, *, after: str | None = None, limit: int = 50) -> Page[Brand]:
+        """The same, a page at a time."""
+        return self.repository.page(principal.acting_tenant, after=after, limit=limit)
+
     @verb("brands.change")
     def connect(  # noqa: PLR0913, PLR0917 - what a connection consists of, each with a name
         self,
@@ -221,12 +229,26 @@ class Brands(Application):
         """How a compile stands, by its own id; or the newest one of a brand, by the brand's."""
         tenant = principal.acting_tenant
         run = self.repository.compile_run(tenant, some_id) or self.repository.newest_compile_run(tenant, some_id)
-        return CompileStatus(self._with_status(run), tuple(self.repository.compile_sources(run)))
+        sources = tuple(self.repository.compile_sources(run))
+        return CompileStatus(self._with_status(run), sources, self._snapshot_number(run))
 
     @verb("brands.read")
     def snapshot(self, principal: Principal, brand_id: str, number: int | None = None) -> dict[str, Any]:
         """A snapshot of a brand by its number, or the newest; it says its number itself."""
         return self.repository.snapshot(principal.acting_tenant, brand_id, number)
+
+    @verb("brands.read")
+    def compare(
+        self, principal: Principal, brand_id: str, old: int | None = None, new: int | None = None
+    ) -> SnapshotComparison:
+        """What changed between two snapshots: the last two, or the old one and the new one or the newest, by number."""
+        tenant = principal.acting_tenant
+        later = self.repository.snapshot(tenant, brand_id, new)
+        if old is None and later["number"] == 1:
+            hint = f"Compile it again: haulwright brand compile {brand_id}"
+            raise Refused("The brand has one snapshot, and nothing to compare it with.", hint=hint)
+        earlier = self.repository.snapshot(tenant, brand_id, old or later["number"] - 1)
+        return SnapshotComparison(earlier["number"], later["number"], diff(earlier, later))
 
     @verb("brands.remove")
     def remove(self, principal: Principal, brand_id: str) -> int:
@@ -256,6 +278,18 @@ class Brands(Application):
         return self.repository.evidence(principal.acting_tenant, brand_id, connections, self.figures.evidence_items)
 
     @verb("brands.read")
+    def list_evidence(
+        self, principal: Principal, brand_id: str, *, connection_id: str | None = None, limit: int = 50
+    ) -> builtins.list[EvidenceItem]:
+        """The newest items of every source of a brand, or of one, at most so many of each."""
+        connections = [each.id for each in self.repository.connections(principal.acting_tenant, brand_id)]
+        if connection_id is not None:
+            if (known := parse_id("connection", connection_id)) not in connections:
+                raise NotFound("connection", connection_id)
+            connections = [known]
+        return self.repository.evidence(principal.acting_tenant, brand_id, connections, check_page(limit))
+
+    @verb("brands.read")
     def freshness(self, principal: Principal, connection_id: str, *, force_refresh: bool) -> Freshness:
         """Whether a source would be bought now, and why."""
         return self._freshness(
@@ -281,6 +315,13 @@ class Brands(Application):
             status = status_of(job.state, job.waiting_on)
             return run.with_status(status, job.error_message or job.reason, job.error_class)
         return run.with_status("succeeded" if run.finished_at and not run.error else "failed")
+
+    def _snapshot_number(self, run: CompileRun) -> int | None:
+        """The number of the snapshot that a compile made: the result of its job."""
+        job = self.app.store.listing.find(run.job_id or "", run.tenant)
+        result = json.loads(job.result) if job is not None and job.result else {}
+        number: int | None = result.get("snapshot")
+        return number
 
     def _plan(self, connection: BrandConnection, *, force_refresh: bool) -> PlannedSource:
         capability = self.registry.find(connection.platform, connection.capability)

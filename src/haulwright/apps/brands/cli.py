@@ -16,12 +16,11 @@ from haulwright.cli.kit.params import DURATION, pairs
 from haulwright.cli.kit.verbs import NounGroup
 from haulwright.cli.run import warn
 from haulwright.engine.job import DEFAULT_TENANT
-from haulwright.errors import InvalidValue, Refused
+from haulwright.errors import InvalidValue
 
 if TYPE_CHECKING:
     from haulwright import Principal
     from haulwright.apps.brands.application import Brands
-    from haulwright.apps.brands.rows import CompileRun
     from haulwright.cli.kit.site import Site
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -142,8 +141,7 @@ def compile_(  # noqa: PLR0913 - as above
     brands, principal = _brands(site), _principal(site, tenant)
     if plan:
         planned = brands.plan(principal, brand, force_refresh=options["force_refresh"])
-        document = {"brand": brand, "sources": [asdict(each) for each in planned]}
-        site.out.show(document, views.plan_table(planned))
+        site.out.show(views.plan(brand, planned), views.plan_table(planned))
         return
     run = brands.compile(principal, brand, **options)
     if run.job_id and not run.is_over:
@@ -155,7 +153,7 @@ def compile_(  # noqa: PLR0913 - as above
     from haulwright.apps.brands.waiting import require_success, wait_for_compile  # noqa: PLC0415 - only to wait
 
     ended = wait_for_compile(site.out, brands, principal, run, timeout)
-    site.out.show(views.status(ended, _snapshot_number(site, run)), views.source_table(ended))
+    site.out.show(views.status(ended), views.source_table(ended))
     require_success(ended)
     _next(site, f"haulwright brand show {brand}", tenant)
 
@@ -175,11 +173,11 @@ def status(site: Site, target: str, tenant: str) -> None:
             ("status", run.status),
             ("asked", site.out.when(run.created_at, now)),
             ("finished", site.out.when(run.finished_at, now)),
-            ("snapshot", number := _snapshot_number(site, run)),
+            ("snapshot", compile_status.snapshot),
             ("error", run.error),
         ]
     )
-    site.out.show(views.status(compile_status, number), fields, "", views.source_table(compile_status))
+    site.out.show(views.status(compile_status), fields, "", views.source_table(compile_status))
     if not run.is_over and run.job_id:
         site.out.next_step(f"haulwright job why {run.job_id}")
 
@@ -203,19 +201,11 @@ def show(site: Site, brand: str, number: int | None, tenant: str) -> None:
 @click.pass_obj
 def diff_(site: Site, brand: str, old: int | None, new: int | None, tenant: str) -> None:
     """Compare two snapshots of a BRAND: the last two, or the OLD one with the NEW one or the newest, by number."""
-    from haulwright.apps.brands.snapshot.diff import diff  # noqa: PLC0415 - only this command needs it
-
-    brands, principal = _brands(site), _principal(site, tenant)
-    later = brands.snapshot(principal, brand, new)
-    if old is None and later["number"] == 1:
-        hint = f"Compile it again: haulwright brand compile {brand}"
-        raise Refused("The brand has one snapshot, and nothing to compare it with.", hint=hint)
-    earlier = brands.snapshot(principal, brand, old or later["number"] - 1)
-    changes = diff(earlier, later)
+    compared = _brands(site).compare(_principal(site, tenant), brand, old, new)
+    changes = compared.changes
     items = f"{len(changes.evidence_added)} items came, {len(changes.evidence_removed)} went."
-    numbers = {"old": earlier["number"], "new": later["number"]}
-    summary = f"Snapshot {numbers['old']} and snapshot {numbers['new']}: {items}"
-    site.out.show(numbers | changes.document(), views.change_table(changes), summary)
+    summary = f"Snapshot {compared.old} and snapshot {compared.new}: {items}"
+    site.out.show(views.comparison(compared), views.change_table(changes), summary)
 
 
 @command.command("remove")
@@ -259,14 +249,6 @@ def _principal(site: Site, tenant: str) -> Principal:
 def _next(site: Site, command: str, tenant: str) -> None:
     """What to type next, for the same tenant."""
     site.out.next_step(command if tenant == DEFAULT_TENANT else f"{command} --tenant {tenant}")
-
-
-def _snapshot_number(site: Site, run: CompileRun) -> int | None:
-    """The number of the snapshot that a compile made: the result of its job."""
-    job = site.operations(_principal(site, run.tenant)).jobs.find(run.job_id or "")
-    result = json.loads(job.result) if job is not None and job.result else {}
-    number: int | None = result.get("snapshot")
-    return number
 
 
 def _answers(file: IO[bytes] | None) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from haulwright.apps.brands.rows import (
     parse_id,
 )
 from haulwright.errors import NotFound
+from haulwright.stores.paging import Page, check_page, page_of
 
 if TYPE_CHECKING:
     from haulwright.application import Tables
@@ -25,6 +26,8 @@ MOST_BRANDS: Final = 10_000
 """That a list shows."""
 MOST_CONNECTIONS: Final = 100
 """Of one brand."""
+BEFORE_ALL: Final = "00000000-0000-0000-0000-000000000000"
+"""An id that is before all others."""
 
 
 class BrandRepository:
@@ -42,7 +45,14 @@ class BrandRepository:
 
     def brands(self, tenant: str) -> list[Brand]:
         """The brands of a tenant, the oldest first."""
-        return [Brand.of(row) for row in self._tables.read("brands.list", tenant=tenant, limit=MOST_BRANDS)]
+        rows = self._tables.read("brands.list", tenant=tenant, after=BEFORE_ALL, limit=MOST_BRANDS)
+        return [Brand.of(row) for row in rows]
+
+    def page(self, tenant: str, *, after: str | None, limit: int) -> Page[Brand]:
+        """Some brands of a tenant, the oldest first."""
+        place = BEFORE_ALL if after is None else parse_id("brand", after)
+        rows = self._tables.read("brands.list", tenant=tenant, after=place, limit=check_page(limit) + 1)
+        return page_of([Brand.of(row) for row in rows], limit, lambda brand: brand.id)
 
     def connection(self, tenant: str, connection_id: str) -> BrandConnection:
         """One source."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 from uuid import UUID
 
 from haulwright.application.job_status import JobStatus
 from haulwright.apps.brands.compile_status import STATUSES
 from haulwright.apps.brands.evidence.item import EvidenceItem
 from haulwright.apps.brands.evidence.status import SourceOutcome
+from haulwright.apps.brands.snapshot.diff import Diff
 from haulwright.clock import SECOND, Instant
 from haulwright.errors import NotFound
 from haulwright.sources.apify.runs import TERMINAL
@@ -130,6 +131,16 @@ class CompileStatus:
 
     run: CompileRun
     sources: tuple[CompileSource, ...]
+    snapshot: int | None = None
+    """The number of the snapshot that it made."""
+
+
+class SnapshotComparison(NamedTuple):
+    """Two snapshots of a brand by their numbers, and what changed between them."""
+
+    old: int
+    new: int
+    changes: Diff
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from typing_extensions import TypedDict
 
 from haulwright.cli.kit.output import Table
 from haulwright.operations.times import iso
 
 if TYPE_CHECKING:
+    from haulwright.apps.brands.evidence.item import EvidenceItem
     from haulwright.apps.brands.rows import (
         Brand,
         BrandConnection,
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
         CompileSource,
         CompileStatus,
         PlannedSource,
+        SnapshotComparison,
     )
     from haulwright.apps.brands.snapshot.diff import Diff
 
@@ -26,31 +30,236 @@ CHANGE_HEADERS = ("change", "section", "before", "now")
 DECISIONS = {"buy": "would be bought", "reuse": "would be reused", "skip": "would be skipped"}
 
 
-def brand(row: Brand) -> dict[str, Any]:
-    """A brand."""
-    return asdict(row) | {"created_at": iso(row.created_at)}
+class BrandView(TypedDict):
+    """A brand, with its onboarding answers by question."""
+
+    tenant: str
+    id: str
+    name: str
+    answers: dict[str, Any]
+    created_at: str | None
 
 
-def connection(row: BrandConnection) -> dict[str, Any]:
+class BrandPageView(TypedDict):
+    """Some brands, the oldest first."""
+
+    brands: list[BrandView]
+    next: str | None
+
+
+class BrandConnectionView(TypedDict):
     """A source of a brand."""
-    return asdict(row) | {"source": row.source}
+
+    tenant: str
+    id: str
+    brand_id: str
+    platform: str
+    capability: str
+    identifier: str
+    settings: dict[str, Any]
+    enabled: bool
+    source: str
 
 
-def run(row: CompileRun) -> dict[str, Any]:
+class BrandConnectionsView(TypedDict):
+    """The sources of a brand."""
+
+    connections: list[BrandConnectionView]
+
+
+class CompileRunView(TypedDict):
+    """A compile."""
+
+    tenant: str
+    id: str
+    brand_id: str
+    job_id: str | None
+    request_id: str
+    force_refresh: bool
+    prompt_version: str
+    model: str | None
+    evidence_status: dict[str, Any] | None
+    error: str | None
+    error_class: str | None
+    created_at: str | None
+    started_at: str | None
+    finished_at: str | None
+    status: str
+
+
+class SourceOutcomeView(TypedDict):
+    """How one source of a compile came out, and why."""
+
+    source: str
+    connection_id: str
+    outcome: str
+    reason: str
+    run_age_hours: float | None
+    apify_run_id: str | None
+    actor_run_id: str | None
+    apify_run_status: str | None
+    dataset_id: str | None
+    raw_items_count: int
+    normalized_created: int
+    normalized_updated: int
+    error: str | None
+    error_class: str | None
+
+
+class CompileSourceView(TypedDict):
+    """One source of a compile; its outcome is null while it is under way."""
+
+    source: str
+    connection_id: str
+    job_id: str | None
+    outcome: SourceOutcomeView | None
+
+
+class CompileStatusView(TypedDict):
+    """A compile with its sources, and the number of the snapshot that it made."""
+
+    run: CompileRunView
+    snapshot: int | None
+    sources: list[CompileSourceView]
+
+
+class PlannedSourceView(TypedDict):
+    """What a compile would do about one source now."""
+
+    source: str
+    decision: Literal["buy", "reuse", "skip"]
+    reason: str
+    age_hours: float | None
+    cap: int
+
+
+class CompilePlanView(TypedDict):
+    """What a compile would buy, reuse or skip now."""
+
+    brand: str
+    sources: list[PlannedSourceView]
+
+
+class StatementView(TypedDict):
+    """A statement of a snapshot: the items and answers that it rests on."""
+
+    subject: str
+    text: str
+    evidence: list[str]
+    answers: list[str]
+
+
+class SnapshotView(TypedDict):
+    """A snapshot of a brand."""
+
+    number: int
+    version: int
+    asked: dict[str, Any]
+    ran: dict[str, Any]
+    sections: dict[str, list[StatementView]]
+    features: Any
+    evidence: dict[str, Any]
+    evidence_status: dict[str, Any]
+    bundle: dict[str, Any]
+    digest: str
+
+
+class StatementChangeView(TypedDict):
+    """A statement that is new, gone, or says something else now."""
+
+    kind: str
+    section: str
+    subject: str
+    old: str | None
+    new: str | None
+
+
+class EvidenceChangeView(TypedDict):
+    """The items that came and went."""
+
+    added: list[str]
+    removed: list[str]
+
+
+class SnapshotDiffView(TypedDict):
+    """What changed between two snapshots."""
+
+    old: int
+    new: int
+    empty: bool
+    statements: list[StatementChangeView]
+    evidence: EvidenceChangeView
+    ran: dict[str, Any]
+
+
+class EvidenceView(TypedDict):
+    """An item that was found for a brand."""
+
+    id: str
+    platform: str
+    capability: str
+    content_type: str
+    external_id: str | None
+    canonical_url: str | None
+    author: str | None
+    title: str | None
+    text: str
+    published_at: str | None
+    metrics: dict[str, Any]
+    media: list[Any]
+    hashtags: list[str]
+    links: list[str]
+    connection_id: str
+    run_id: str
+
+
+class EvidenceListView(TypedDict):
+    """The newest items of each source of a brand."""
+
+    evidence: list[EvidenceView]
+
+
+def brand(row: Brand) -> BrandView:
+    """A brand."""
+    return cast("BrandView", asdict(row) | {"created_at": iso(row.created_at)})
+
+
+def connection(row: BrandConnection) -> BrandConnectionView:
+    """A source of a brand."""
+    return cast("BrandConnectionView", asdict(row) | {"source": row.source})
+
+
+def run(row: CompileRun) -> CompileRunView:
     """A compile."""
     moments = {name: iso(getattr(row, name)) for name in ("created_at", "started_at", "finished_at")}
-    return asdict(row) | moments
+    return cast("CompileRunView", asdict(row) | moments)
 
 
-def status(compile_status: CompileStatus, number: int | None) -> dict[str, Any]:
+def status(compile_status: CompileStatus) -> CompileStatusView:
     """A compile with its sources, and the number of the snapshot that it made."""
     sources = [source(row) for row in compile_status.sources]
-    return {"run": run(compile_status.run), "snapshot": number, "sources": sources}
+    return {"run": run(compile_status.run), "snapshot": compile_status.snapshot, "sources": sources}
 
 
-def source(row: CompileSource) -> dict[str, Any]:
+def source(row: CompileSource) -> CompileSourceView:
     """One source of a compile; its outcome is null while it is under way."""
-    return asdict(row)
+    return cast("CompileSourceView", asdict(row))
+
+
+def plan(brand_id: str, planned: list[PlannedSource]) -> CompilePlanView:
+    """What a compile would do."""
+    return {"brand": brand_id, "sources": [cast("PlannedSourceView", asdict(each)) for each in planned]}
+
+
+def comparison(compared: SnapshotComparison) -> SnapshotDiffView:
+    """What changed between two snapshots."""
+    numbers = {"old": compared.old, "new": compared.new}
+    return cast("SnapshotDiffView", numbers | compared.changes.document())
+
+
+def evidence(item: EvidenceItem) -> EvidenceView:
+    """An item."""
+    return cast("EvidenceView", asdict(item) | {"published_at": iso(item.published_at)})
 
 
 def source_table(compile_status: CompileStatus) -> Table:

@@ -19,6 +19,7 @@ SPEC = ApplicationSpec(
     summary="Brief: feeds in, each article once, events, and the brief of the day.",
     command="brief",
     commands=f"{__name__}.cli",
+    routes=f"{__name__}.routes",
     settings=f"{__name__}.settings",
     demo=f"{__name__}.demo",
     extra="apps",
@@ -28,6 +29,7 @@ SPEC = ApplicationSpec(
         "feed.added",
         "feed.changed",
         "feed.failed",
+        "feed.removed",
         "retention.cleaned",
     ),
 )

@@ -37,6 +37,7 @@ from haulwright.apps.brief.settings import BriefSettings
 from haulwright.apps.brief.sites import Sites
 from haulwright.errors import Conflict, InvalidValue
 from haulwright.operations.access import EVERYBODY, INSTALLATION, SUPPORT
+from haulwright.stores.paging import Page
 
 if TYPE_CHECKING:
     from haulwright import Handle, Haulwright, Principal
@@ -146,10 +147,20 @@ class Brief(Application):
         options: dict[str, Any] = {"name": name, "weight": weight, "enabled": enabled}
         return self.feeds.change(principal.acting_tenant, feed_id, actor=principal.actor, **options)
 
+    @verb("brief.change")
+    def remove_feed(self, principal: Principal, feed_id: str) -> None:
+        """Read a feed no more, and forget it. Its articles stay, and its address may be added again."""
+        self.feeds.remove(principal.acting_tenant, feed_id, actor=principal.actor)
+
     @verb("brief.read")
     def list_feeds(self, principal: Principal) -> Iterator[FeedSubscription]:
         """The feeds of a tenant, or of all."""
         return self.feeds.all(principal.tenant)
+
+    @verb("brief.read")
+    def page_feeds(self, principal: Principal, *, after: str | None = None, limit: int = 50) -> Page[FeedSubscription]:
+        """The same, a page at a time."""
+        return self.feeds.page(principal.tenant, after=after, limit=limit)
 
     @verb("brief.read")
     def get_feed(self, principal: Principal, feed_id: str) -> FeedSubscription:

@@ -109,6 +109,18 @@ def set_(  # noqa: PLR0913 - as above
     site.out.show(feed_document(changed), f"The feed {changed.id} is changed.")
 
 
+@command.command("remove")
+@click.argument("feed")
+@for_tenant
+@click.pass_obj
+def remove(site: Site, feed: str, tenant: str) -> None:
+    """Read a FEED no more, and forget it. Its articles stay, and its address may be added again."""
+    from haulwright.apps.brief.cli_now import brief_of  # noqa: PLC0415 - as above
+
+    brief_of(site).remove_feed(site.principal().for_tenant(tenant), feed)
+    site.out.show({"tenant": tenant, "id": feed}, f"The feed {feed} is removed.")
+
+
 @command.command("ingest")
 @click.option("--no-wait", is_flag=True, help="Leave the reading to a worker.")
 @for_tenant

@@ -17,6 +17,7 @@ from haulwright.events import Event
 from haulwright.redaction import redact
 from haulwright.sources.http import Policy
 from haulwright.sources.tools.urls import canonical_url
+from haulwright.stores.paging import Page, check_page, cursor_of, page_of, read_cursor
 
 if TYPE_CHECKING:
     from haulwright.application import Tables, Writing
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 FEED_ADDED: Final = "feed.added"
 FEED_CHANGED: Final = "feed.changed"
+FEED_REMOVED: Final = "feed.removed"
 PAGE: Final = 500
 MOST_PAGES: Final = 200
 MOST_TENANTS: Final = 10_000
@@ -130,6 +132,18 @@ class FeedSubscriptions:
         self._tables.transact(work)
         return self.get(tenant, feed_id)
 
+    def remove(self, tenant: str, feed_id: str, *, actor: str = "app") -> None:
+        """Read a feed no more, and forget it. Its articles stay, and its address may be added again."""
+
+        def work(writing: Writing) -> None:
+            rows = writing.run("feeds.remove", tenant=tenant, id=feed_id)
+            if not rows:
+                raise _unknown(feed_id)
+            data = {"feed_id": feed_id, "url": redact(rows[0][0])}
+            writing.record(Event(FEED_REMOVED, tenant, actor=actor, data=data))
+
+        self._tables.transact(work)
+
     def get(self, tenant: str, feed_id: str) -> FeedSubscription:
         """One feed. That of another tenant looks exactly like an absent one."""
         feed = self.find(tenant, feed_id)
@@ -144,14 +158,21 @@ class FeedSubscriptions:
 
     def all(self, tenant: str | None = None) -> Iterator[FeedSubscription]:
         """The feeds of a tenant, or of all, page by page."""
-        after = ("", "")
+        after: str | None = None
         for _ in range(MOST_PAGES):
-            params: dict[str, Any] = {"tenant": tenant, "after_tenant": after[0], "after_id": after[1], "limit": PAGE}
-            rows = self._tables.read("feeds.list", **params)
-            yield from map(FeedSubscription.of, rows)
-            if len(rows) < PAGE:
+            page = self.page(tenant, after=after, limit=PAGE)
+            yield from page.rows
+            if page.next is None:
                 return
-            after = (rows[-1][0], rows[-1][1])
+            after = page.next
+
+    def page(self, tenant: str | None, *, after: str | None, limit: int) -> Page[FeedSubscription]:
+        """Some feeds of a tenant, or of all, by their ids."""
+        after_tenant, after_id = ("", "") if after is None else read_cursor(after, str, str)
+        place = {"tenant": tenant, "after_tenant": after_tenant, "after_id": after_id}
+        rows = self._tables.read("feeds.list", **place, limit=check_page(limit) + 1)
+        feeds = [FeedSubscription.of(row) for row in rows]
+        return page_of(feeds, limit, lambda feed: cursor_of(feed.tenant, feed.id))
 
     def tenants(self, run: Callable[..., Any] | None = None) -> list[str]:
         """Who has feeds; `run` is an open transaction's."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, cast
+
+from typing_extensions import TypedDict
 
 from haulwright.operations.times import iso
 
@@ -19,7 +22,133 @@ BRIEF_HEADERS = ("day", "edition", "events", "articles", "published")
 RUN_HEADERS = ("job", "slot", "status", "rows", "started", "finished", "worker", "error")
 
 
-def feed_document(feed: FeedSubscription) -> dict[str, Any]:
+class FeedView(TypedDict):
+    """A feed, and how it has been lately."""
+
+    tenant: str
+    id: str
+    url: str
+    name: str
+    weight: float
+    enabled: bool
+    format: str | None
+    warnings: list[str]
+    due_at: str | None
+    checked_at: str | None
+    changed_at: str | None
+    failures: int
+    last_error: str | None
+    last_failed_at: str | None
+
+
+class FeedPageView(TypedDict):
+    """Some feeds, in the order of their ids."""
+
+    feeds: list[FeedView]
+    next: str | None
+
+
+class FeedRemovedView(TypedDict):
+    """A feed that is gone."""
+
+    tenant: str
+    id: str
+
+
+class PublishedBriefView(TypedDict):
+    """A brief in a list."""
+
+    day: str
+    edition: int
+    events: int
+    articles: int
+    published_at: str | None
+
+
+class PublishedBriefsView(TypedDict):
+    """The briefs of a tenant, the newest first."""
+
+    briefs: list[PublishedBriefView]
+
+
+class QuotedSentenceView(TypedDict):
+    """A sentence of a summary, and who wrote it."""
+
+    text: str
+    source: str
+    link: str | None
+
+
+class NewsReportView(TypedDict):
+    """A report of an event."""
+
+    title: str
+    source: str
+    link: str | None
+    published_at: str
+    article_id: str
+
+
+class NewsEventView(TypedDict):
+    """An event that a brief tells of."""
+
+    rank: int
+    id: str
+    headline: str
+    link: str | None
+    summary: list[QuotedSentenceView]
+    sources: list[str]
+    reports: list[NewsReportView]
+    reports_not_named: int
+    score: float
+    size: float
+    novelty: float
+    weight: float
+    why: str
+
+
+class BriefView(TypedDict):
+    """The brief of a day."""
+
+    day: str
+    title: str
+    published_at: str
+    clustering_version: str
+    articles: int
+    sources: int
+    events: list[NewsEventView]
+    events_not_shown: int
+
+
+class NewsEventsView(TypedDict):
+    """The events that the brief of a day tells of, the weightiest first."""
+
+    day: str
+    events: list[NewsEventView]
+    events_not_shown: int
+
+
+class ScheduleRunView(TypedDict):
+    """A run of a scheduled job, in the words of job_runs."""
+
+    id: str
+    job_name: str
+    scheduled_for: str | None
+    started_at: str | None
+    finished_at: str | None
+    status: str
+    worker_instance: str | None
+    error_message: str | None
+    rows_processed: int | None
+
+
+class ScheduleRunsView(TypedDict):
+    """The newest runs of the scheduled jobs."""
+
+    job_runs: list[ScheduleRunView]
+
+
+def feed_document(feed: FeedSubscription) -> FeedView:
     """A feed."""
     return {
         "tenant": feed.tenant,
@@ -55,7 +184,7 @@ def feed_row(out: Out, feed: FeedSubscription, now: Instant) -> tuple[object, ..
     )
 
 
-def brief_document(brief: PublishedBrief) -> dict[str, Any]:
+def brief_document(brief: PublishedBrief) -> PublishedBriefView:
     """A brief in a list."""
     return {
         "day": brief.day,
@@ -71,13 +200,14 @@ def brief_row(out: Out, brief: PublishedBrief, now: Instant) -> tuple[object, ..
     return brief.day, brief.edition, brief.events, brief.articles, out.when(brief.published_at, now)
 
 
-def run_document(run: ScheduleRun) -> dict[str, Any]:
+def run_document(run: ScheduleRun) -> ScheduleRunView:
     """A run of a scheduled job."""
-    times = {name: getattr(run, name) for name in ("scheduled_for", "started_at", "finished_at")}
     return {
         "id": run.id,
         "job_name": run.job_name,
-        **{name: None if moment is None else f"{moment:%Y-%m-%dT%H:%M:%SZ}" for name, moment in times.items()},
+        "scheduled_for": _utc(run.scheduled_for),
+        "started_at": _utc(run.started_at),
+        "finished_at": _utc(run.finished_at),
         "status": run.status,
         "worker_instance": run.worker_instance,
         "error_message": run.error_message,
@@ -85,9 +215,13 @@ def run_document(run: ScheduleRun) -> dict[str, Any]:
     }
 
 
+def _utc(moment: datetime | None) -> str | None:
+    return None if moment is None else f"{moment:%Y-%m-%dT%H:%M:%SZ}"
+
+
 def run_row(run: ScheduleRun) -> tuple[object, ...]:
     """A run as a line of a table."""
-    document = run_document(run)
+    document = cast("dict[str, Any]", run_document(run))
     error = " ".join((run.error_message or "").split())[:ERROR_CHARS]
     names = ("job_name", "scheduled_for", "status", "rows_processed", "started_at", "finished_at", "worker_instance")
     return (*("" if document[name] is None else document[name] for name in names), error)

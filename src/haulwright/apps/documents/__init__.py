@@ -22,6 +22,7 @@ SPEC = ApplicationSpec(
     queues=("documents-upkeep", "documents"),
     command="doc",
     commands=f"{__name__}.cli",
+    routes=f"{__name__}.routes",
     settings=f"{__name__}.settings",
     demo=f"{__name__}.demo",
     extra="apps",

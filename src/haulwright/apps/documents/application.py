@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from haulwright.application import Application, verb
 from haulwright.apps.documents import SPEC
 from haulwright.apps.documents.artifacts import Artifacts, File, SearchHit
 from haulwright.apps.documents.fetching import Fetch
+from haulwright.apps.documents.file_names import checked_name
 from haulwright.apps.documents.folders import Folders
 from haulwright.apps.documents.hosts import LONGEST, Hosts
 from haulwright.apps.documents.indexing import SearchIndex
-from haulwright.apps.documents.manifest import Item, ManifestLine, read_manifest
+from haulwright.apps.documents.manifest import Item, ManifestLine, read_manifest, read_manifest_body
 from haulwright.apps.documents.passages import find_passage
 from haulwright.apps.documents.planning import ManifestImport, PlannedArtifact, Planning
 from haulwright.apps.documents.reconciling import Reconciler, ReconcileScope, Reconciling
@@ -22,7 +23,8 @@ from haulwright.apps.documents.report import ReconcileReport
 from haulwright.apps.documents.retry import FETCH_RETRY
 from haulwright.apps.documents.settings import DocumentSettings
 from haulwright.apps.documents.tokenizer import parse_query
-from haulwright.apps.documents.verifying import FileVerdict, verify_files
+from haulwright.apps.documents.verifying import FileVerdict, VerifiedFiles, verify_files
+from haulwright.apps.documents.views import DocumentView
 from haulwright.apps.documents.watching import FolderWatch
 from haulwright.errors import Conflict, InvalidValue, NotFound
 from haulwright.operations.access import EVERYBODY, INSTALLATION
@@ -51,6 +53,7 @@ class Documents(Application):
         self.folders = Folders(self.figures.folder, self.figures.staging)
         self.hosts = Hosts(app, self.figures)
         self.artifacts = Artifacts(self.tables)
+        self._verified = VerifiedFiles(self.folders)
         self._declare_tasks()
         self._planning = Planning(self.tables, self.fetch_task)
 
@@ -86,8 +89,18 @@ class Documents(Application):
         path = Path(manifest)
         if not path.is_file():
             raise NotFound("manifest", str(path))
-        lines = map(self._check_host, read_manifest(path))
-        return self._planning.take_in(principal.acting_tenant, lines, manifest=path.name, actor=principal.actor)
+        return self._take_in(principal, read_manifest(path), path.name)
+
+    @verb("documents.plan")
+    def take_in_body(
+        self, principal: Principal, body: bytes, *, name: str, is_json: bool | None = None
+    ) -> ManifestImport:
+        """The same of a manifest that somebody sent under a name."""
+        return self._take_in(principal, read_manifest_body(body, is_json=is_json), checked_name(name))
+
+    def _take_in(self, principal: Principal, lines: Iterator[ManifestLine], name: str) -> ManifestImport:
+        checked = map(self._check_host, lines)
+        return self._planning.take_in(principal.acting_tenant, checked, manifest=name, actor=principal.actor)
 
     def _check_host(self, line: ManifestLine) -> ManifestLine:
         """The line, or why its address is not gone to."""
@@ -101,12 +114,12 @@ class Documents(Application):
     @verb("documents.read")
     def list_documents(
         self, principal: Principal, *, state: str | None = None, limit: int = LATEST
-    ) -> list[dict[str, Any]]:
+    ) -> list[DocumentView]:
         """The newest documents of a tenant, in the words of the document."""
         return self.artifacts.list(principal.acting_tenant, state=state, limit=limit)
 
     @verb("documents.read")
-    def get_document(self, principal: Principal, name: str) -> dict[str, Any]:
+    def get_document(self, principal: Principal, name: str) -> DocumentView:
         """How one document stands, by its job, its key or its address. A foreign one looks like an absent one."""
         return self.artifacts.standing(principal.acting_tenant, name)
 
@@ -146,7 +159,7 @@ class Documents(Application):
         """
         tenant = principal.acting_tenant
         file = self.artifacts.find_file(tenant, name)
-        if not self.folders.has(tenant, file.sha256):
+        if not self._verified.has(tenant, file.sha256):
             message = f"The file {file.sha256} is not in its place, or is damaged."
             raise Conflict(message, hint="Have it fetched again: haulwright doc reconcile --deep")
         return file, self.folders.place(tenant, file.sha256).absolute()

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from haulwright.apps.documents.identity import shown_url
 from haulwright.apps.documents.tokenizer import parse_query
+from haulwright.apps.documents.views import DocumentView
 from haulwright.clock import Instant
 from haulwright.engine.ids import is_id
 from haulwright.errors import InvalidValue, NotFound, Refused
@@ -131,17 +132,17 @@ class Artifacts:
         rows = self._tables.read("files.search", tenant=tenant, terms=parse_query(query), limit=_check_limit(limit))
         return [File(*row) for row in rows]
 
-    def standing(self, tenant: str, name: str) -> dict[str, Any]:
+    def standing(self, tenant: str, name: str) -> DocumentView:
         """How one artefact stands, in the words of the document; by its job, its key or its address."""
         rows = self._tables.read("artifacts.find", tenant=tenant, name=name)
         if not rows:
             raise NotFound("document", shown_url(name), hint="Give its job, its key, or its address as it was planned.")
-        return dict(zip(_STANDING, rows[0], strict=True))
+        return cast("DocumentView", dict(zip(_STANDING, rows[0], strict=True)))
 
-    def list(self, tenant: str, *, state: str | None = None, limit: int = 20) -> list[dict[str, Any]]:
+    def list(self, tenant: str, *, state: str | None = None, limit: int = 20) -> list[DocumentView]:
         """The artefacts of a tenant, the newest first."""
         rows = self._tables.read("artifacts.list", tenant=tenant, state=state, limit=_check_limit(limit))
-        return [dict(zip(_STANDING, row, strict=True)) for row in rows]
+        return [cast("DocumentView", dict(zip(_STANDING, row, strict=True))) for row in rows]
 
     def states(self, tenant: str) -> dict[str, int]:
         """How many artefacts there are in each state."""

@@ -19,8 +19,9 @@ from haulwright.apps.documents.views import (
     STANDING_HEADERS,
     file_document,
     finding_row,
-    hit_document,
     hit_row,
+    local_hit_document,
+    manifest_document,
     planned_document,
     standing_row,
 )
@@ -101,8 +102,9 @@ def import_(site: Site, manifest: Path, *, tenant: str, wait: bool, timeout: flo
     """Plan what a manifest lists: CSV with a header, or JSON Lines. A bad line is on record, and the rest goes on."""
     documents: Documents = site.application("documents")
     manifest_import = documents.take_in(site.principal().for_tenant(tenant), manifest)
+    document = manifest_document(manifest_import)
     counts = {name: manifest_import.counts[name] for name in ("planned", "known", "repeated", "refused")}
-    refusals = [{"line": line.number, "why": line.why} for line in manifest_import.refused]
+    refusals = document["refusals"]
     if wait:
         for refusal in refusals[:MOST_SHOWN]:
             site.out.note(f"line {refusal['line']}: {refusal['why']}")
@@ -111,7 +113,7 @@ def import_(site: Site, manifest: Path, *, tenant: str, wait: bool, timeout: flo
     rows = [(refusal["line"], refusal["why"]) for refusal in refusals[:MOST_SHOWN]]
     summary = ", ".join(f"{count} {name}" for name, count in counts.items())
     parts = [Table(("line", "why it is refused"), rows)] if rows else []
-    site.out.show({"manifest": manifest.name, **counts, "refusals": refusals}, summary, *parts)
+    site.out.show(document, summary, *parts)
     site.out.next_step(WORKER)
 
 
@@ -149,7 +151,7 @@ def search(site: Site, words: tuple[str, ...], *, tenant: str, limit: int) -> No
     rows = [hit_row(site.out, hit, now) for hit in hits]
     empty = "" if rows else _nothing_found(tenant, *documents.get_totals(principal)[:1])
     table = Table(HIT_HEADERS, rows, empty, OPTIONAL_HIT_COLUMNS)
-    site.out.show({"files": [hit_document(hit) for hit in hits]}, table)
+    site.out.show({"files": [local_hit_document(hit) for hit in hits]}, table)
     if rows:
         site.out.next_step(f"haulwright doc get {hits[0].file.sha256[:SHA_CHARS]} --tenant {tenant}")
 

@@ -9,6 +9,7 @@ from haulwright.errors import InvalidValue
 from haulwright.sources.http import secret
 from haulwright.sources.tools.urls import canonical_url
 
+SHOWN_CHARS: Final = 200
 _SIGNED_BY: Final[dict[str, frozenset[str]]] = {
     "x-amz-signature": frozenset({"x-amz-algorithm", "x-amz-credential", "x-amz-date", "x-amz-expires",
                                   "x-amz-security-token", "x-amz-signedheaders"}),
@@ -22,7 +23,10 @@ _SIGNED_BY: Final[dict[str, frozenset[str]]] = {
 
 def identity_url(url: str) -> str:
     """The one form of an address, the same whoever signed it and for how long; refused where it is none."""
-    parts = urlsplit(url.strip())
+    try:
+        parts = urlsplit(url.strip())
+    except ValueError as error:
+        raise InvalidValue("url", shown_url(url)[:SHOWN_CHARS], f"is no address: {error}") from None
     if "@" in parts.netloc:
         shown = f"{parts.scheme}://…@{parts.netloc.rpartition('@')[2]}{parts.path}"
         raise InvalidValue("url", shown, "names a user", hint="Credentials do not belong into a manifest.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -83,7 +84,13 @@ class ManifestLine:
 def read_manifest(path: Path) -> Iterator[ManifestLine]:
     """Every line of a manifest that says something, in order; what is wrong with one is said in its place."""
     with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-        yield from _json_lines(file) if _is_json(path, file) else _csv_lines(file)
+        yield from _lines(file, is_json=_is_json_by_name(path))
+
+
+def read_manifest_body(body: bytes, *, is_json: bool | None = None) -> Iterator[ManifestLine]:
+    """The same of a manifest that somebody sent; without a word, its first character says whether it is JSON Lines."""
+    with io.TextIOWrapper(io.BytesIO(body), encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
+        yield from _lines(file, is_json=is_json)
 
 
 def item_of(fields: Mapping[str, Any]) -> Item:
@@ -100,16 +107,19 @@ def item_of(fields: Mapping[str, Any]) -> Item:
     return Item(bytes=None if size is None else _whole(size), **texts)
 
 
-def _is_json(path: Path, file: IO[str]) -> bool:
-    """Whether a manifest is JSON Lines: by the end of its name, else by its first character."""
+def _is_json_by_name(path: Path) -> bool | None:
+    """Whether a manifest is JSON Lines, by the end of its name; None where that says nothing."""
     suffix = path.suffix.lower()
     if suffix in {".jsonl", ".ndjson", ".json"}:
         return True
-    if suffix in {".csv", ".tsv"}:
-        return False
-    first = file.read(1)
-    file.seek(0)
-    return first == "{"
+    return False if suffix in {".csv", ".tsv"} else None
+
+
+def _lines(file: IO[str], *, is_json: bool | None) -> Iterator[ManifestLine]:
+    if is_json is None:
+        is_json = file.read(1) == "{"
+        file.seek(0)
+    return _json_lines(file) if is_json else _csv_lines(file)
 
 
 def _json_lines(file: IO[str]) -> Iterator[ManifestLine]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from typing_extensions import TypedDict
+
 from haulwright.operations.times import iso
 
 if TYPE_CHECKING:
     from haulwright.apps.documents.artifacts import File, SearchHit
-    from haulwright.apps.documents.planning import PlannedArtifact
+    from haulwright.apps.documents.planning import ManifestImport, PlannedArtifact
     from haulwright.apps.documents.report import Discrepancy
     from haulwright.cli.kit.output import Out
     from haulwright.clock import Instant
@@ -21,7 +23,102 @@ OPTIONAL_HIT_COLUMNS = ("bytes", "stored", "type", "source")
 FINDING_HEADERS = ("finding", "tenant", "what", "done")
 
 
-def planned_document(artifact: PlannedArtifact) -> dict[str, Any]:
+class PlannedDocumentView(TypedDict):
+    """A document that was planned."""
+
+    job_id: str
+    idempotency_key: str
+    created: bool
+    """False where its job was there already."""
+    canonical_url: str
+
+
+class DocumentView(TypedDict):
+    """How a document stands, in the words of the document."""
+
+    job_id: str | None
+    work_id: str
+    artifact_id: str
+    canonical_url: str
+    state: str
+    lease_owner: str | None
+    attempts: int | None
+    error_code: str | None
+    error_message: str | None
+    idempotency_key: str
+    sha256: str | None
+    duplicate_of: str | None
+    updated_at: str | None
+
+
+class DocumentsView(TypedDict):
+    """How the documents of a tenant stand: how many in each state, their files, and the newest of them."""
+
+    states: dict[str, int]
+    files: int
+    bytes: int
+    missing: int
+    documents: list[DocumentView]
+
+
+class LineRefusalView(TypedDict):
+    """A line of a manifest that cannot be right."""
+
+    line: int
+    why: str
+
+
+class ManifestView(TypedDict):
+    """What became of the lines of a manifest."""
+
+    manifest: str
+    planned: int
+    known: int
+    repeated: int
+    refused: int
+    refusals: list[LineRefusalView]
+
+
+class FileView(TypedDict):
+    """A file of the index."""
+
+    title: str
+    type: str
+    bytes: int
+    sha256: str
+    source: str
+    idempotency_key: str
+    stored_at: str | None
+    indexed_at: str | None
+    text_problem: str | None
+
+
+class FileHitView(FileView):
+    """A file that a search found, with what it says around the first of the words."""
+
+    passage: str
+
+
+class FileHitsView(TypedDict):
+    """The files that a search found, the newest first."""
+
+    files: list[FileHitView]
+
+
+def manifest_document(manifest_import: ManifestImport) -> ManifestView:
+    """What became of a manifest."""
+    counts = manifest_import.counts
+    return {
+        "manifest": manifest_import.manifest,
+        "planned": counts["planned"],
+        "known": counts["known"],
+        "repeated": counts["repeated"],
+        "refused": counts["refused"],
+        "refusals": [{"line": line.number, "why": line.why} for line in manifest_import.refused],
+    }
+
+
+def planned_document(artifact: PlannedArtifact) -> PlannedDocumentView:
     """A document that was planned."""
     return {
         "job_id": artifact.job_id,
@@ -31,7 +128,7 @@ def planned_document(artifact: PlannedArtifact) -> dict[str, Any]:
     }
 
 
-def standing_row(standing: dict[str, Any]) -> tuple[object, ...]:
+def standing_row(standing: DocumentView) -> tuple[object, ...]:
     """A document as a line of a table."""
     error = " ".join((standing["error_message"] or "").split())
     sha256 = (standing["sha256"] or "")[:SHA_CHARS]
@@ -46,7 +143,7 @@ def standing_row(standing: dict[str, Any]) -> tuple[object, ...]:
     return tuple("" if cell is None else cell for cell in cells)
 
 
-def file_document(file: File) -> dict[str, Any]:
+def file_document(file: File) -> FileView:
     """A file of the index."""
     return {
         "title": file.title,
@@ -61,8 +158,13 @@ def file_document(file: File) -> dict[str, Any]:
     }
 
 
-def hit_document(hit: SearchHit) -> dict[str, Any]:
-    """A file that a search found."""
+def hit_document(hit: SearchHit) -> FileHitView:
+    """A file that a search found, for whoever may not know where its bytes are."""
+    return {**file_document(hit.file), "passage": hit.passage}
+
+
+def local_hit_document(hit: SearchHit) -> dict[str, Any]:
+    """The same for somebody on this machine."""
     return {**file_document(hit.file), "path": str(hit.path), "passage": hit.passage}
 
 

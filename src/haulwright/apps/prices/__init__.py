@@ -20,6 +20,7 @@ SPEC = ApplicationSpec(
     summary="Prices: what intakes are worth, by price points from governed sources.",
     command="price",
     commands=f"{__name__}.cli",
+    routes=f"{__name__}.routes",
     settings=f"{__name__}.settings",
     demo=f"{__name__}.demo",
     extra="apps",

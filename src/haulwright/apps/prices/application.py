@@ -16,9 +16,11 @@ from haulwright.apps.prices.settings import PriceSettings
 from haulwright.apps.prices.sources import PriceSource, PriceSources
 from haulwright.apps.prices.valuation import Valuation
 from haulwright.apps.prices.valuations import Valuations, Valued
+from haulwright.apps.prices.views import PriceSourceView
 from haulwright.engine.job import Enqueued
 from haulwright.errors import DuplicateMismatch, Refused
 from haulwright.operations.access import EVERYBODY
+from haulwright.stores.paging import Page
 
 if TYPE_CHECKING:
     from haulwright import Haulwright, Principal
@@ -106,6 +108,13 @@ class Prices(Application):
         return self.valuations.of_intakes(principal.tenant, limit)
 
     @verb("prices.read")
+    def page_intakes(
+        self, principal: Principal, *, after: str | None = None, limit: int = 50
+    ) -> Page[tuple[Intake, Valued | None]]:
+        """The same, a page at a time."""
+        return self.valuations.page(principal.tenant, after=after, limit=limit)
+
+    @verb("prices.read")
     def get_intake(self, principal: Principal, intake_id: str) -> Intake:
         """One intake. That of another tenant looks exactly like an absent one."""
         return self.intakes.get(principal.acting_tenant, intake_id)
@@ -121,7 +130,7 @@ class Prices(Application):
         return self.sources.get(principal.acting_tenant, name)
 
     @verb("prices.read")
-    def list_sources(self, principal: Principal) -> list[dict[str, Any]]:
+    def list_sources(self, principal: Principal) -> list[PriceSourceView]:
         """How the sources of a tenant, or of all, stand, in the words of the document."""
         return self.sources.health(principal.tenant)
 
@@ -131,9 +140,17 @@ class Prices(Application):
         return self.points.current(principal.acting_tenant, intake_id)
 
     @verb("prices.read")
-    def list_history(self, principal: Principal, intake_id: str) -> list[Point]:
-        """All price points."""
-        return self.points.history(principal.acting_tenant, intake_id)
+    def list_history(self, principal: Principal, intake_id: str, most: int | None = None) -> list[Point]:
+        """All price points, the newest first; of more than `most`, so many of them."""
+        return self.points.history(principal.acting_tenant, intake_id, most)
+
+    @verb("prices.read")
+    def page_history(
+        self, principal: Principal, intake_id: str, *, after: str | None = None, limit: int = 50
+    ) -> Page[Point]:
+        """All price points of an intake, a page at a time."""
+        intake = self.intakes.get(principal.acting_tenant, intake_id)
+        return self.points.page(intake.tenant, intake.intake_id, after=after, limit=limit)
 
     @verb("prices.read")
     def list_quarantined(self, principal: Principal, intake_id: str) -> list[dict[str, Any]]:

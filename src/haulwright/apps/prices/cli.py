@@ -12,6 +12,7 @@ from haulwright.apps.prices import SPEC
 from haulwright.apps.prices.views import (
     JOB_HEADERS,
     POINT_HEADERS,
+    ValuationView,
     by_weight,
     job_row,
     left_out_text,
@@ -88,8 +89,6 @@ def add(site: Site, /, *, texts: tuple[str, ...], tenant: str, **described: str 
 @click.pass_obj
 def source_(site: Site, /, name: str | None, *, rules: IO[bytes] | None, enabled: bool | None, tenant: str) -> None:
     """Show how sources stand; with --rules configure the one called NAME, with --off leave it alone."""
-    from haulwright.sources.http.secret import shown_url  # noqa: PLC0415 - as above
-
     reads = rules is None and enabled is None
     prices, principal = site.application("prices", reads=reads), site.principal().for_tenant(tenant)
     if name is None:
@@ -104,7 +103,6 @@ def source_(site: Site, /, name: str | None, *, rules: IO[bytes] | None, enabled
     if enabled is not None:
         prices.enable_source(principal, name, enabled=enabled)
     document = source_document(prices.get_source(principal, name), prices.list_sources(principal))
-    document["rules"]["url"] = shown_url(document["rules"]["url"])
     fields = [(key, value) for key, value in document.items() if key != "rules"]
     site.out.show(document, Fields([*fields, ("url", document["rules"]["url"])]))
 
@@ -234,7 +232,7 @@ def _everything(prices: Prices, principal: Principal, intake: Intake) -> dict[st
     }
 
 
-def _valuation_fields(valuation: dict[str, Any] | None) -> list[tuple[str, object]]:
+def _valuation_fields(valuation: ValuationView | None) -> list[tuple[str, object]]:
     from haulwright.apps.prices.amounts import amount_text  # noqa: PLC0415 - as above
 
     if valuation is None:
@@ -242,7 +240,10 @@ def _valuation_fields(valuation: dict[str, Any] | None) -> list[tuple[str, objec
     unit = valuation["currency"]
     return [
         ("worth", amount_text(valuation["centre"], unit) or "nothing compares"),
-        ("range", " to ".join(filter(None, (amount_text(valuation[end], unit) for end in ("low", "high"))))),
+        (
+            "range",
+            " to ".join(filter(None, (amount_text(end, unit) for end in (valuation["low"], valuation["high"])))),
+        ),
         ("by", f"{len(valuation['points'])} prices {valuation['basis']}" if valuation["basis"] else ""),
         ("confidence", f"{valuation['confidence']} of 100"),
         ("too far out", len(valuation["outliers"]) or None),

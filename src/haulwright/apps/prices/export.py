@@ -6,12 +6,13 @@ import csv
 import io
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from haulwright.apps.prices.amounts import decimal_text
-from haulwright.apps.prices.intakes import FIELDS, Intake
+from haulwright.apps.prices.intakes import Intake
 from haulwright.apps.prices.points import Point
 from haulwright.apps.prices.valuations import Valued
+from haulwright.apps.prices.views import IntakeView, PointView, ValuationView
 from haulwright.clock import SECOND, Instant
 
 COLUMNS: Final = (
@@ -32,7 +33,7 @@ def points_csv(points: Sequence[Point]) -> str:
     return buffer.getvalue()
 
 
-def point_document(point: Point) -> dict[str, Any]:
+def point_document(point: Point) -> PointView:
     """A point with its amount as the currency writes it."""
     return {
         "source_id": point.source_id,
@@ -48,24 +49,28 @@ def point_document(point: Point) -> dict[str, Any]:
     }
 
 
-def intake_document(intake: Intake) -> dict[str, Any]:
+def intake_document(intake: Intake) -> IntakeView:
     """An intake."""
     return {
         "tenant": intake.tenant,
         "intake_id": intake.intake_id,
-        **{name: getattr(intake, name) for name in FIELDS},
+        "year": intake.year,
+        "mintmark": intake.mintmark,
+        "denomination": intake.denomination,
+        "series": intake.series,
+        "title": intake.title,
         "attributes": intake.attributes,
         "currency": intake.currency,
         "created_at": moment(intake.created_at),
     }
 
 
-def valuation_document(valued: Valued | None) -> dict[str, Any] | None:
+def valuation_document(valued: Valued | None) -> ValuationView | None:
     """A valuation, with what it rests on."""
     if valued is None:
         return None
     head = {"version": valued.version, "valued_at": moment(valued.valued_at)}
-    return {**head, **valued.valuation.detail}
+    return cast("ValuationView", {**head, **valued.valuation.detail})
 
 
 def moment(instant: Instant) -> str:

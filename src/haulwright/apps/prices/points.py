@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from haulwright.apps.prices.intakes import Intake
@@ -12,6 +13,7 @@ from haulwright.apps.prices.matching import match_strength
 from haulwright.apps.prices.offers import Offer
 from haulwright.apps.prices.valuation import Priced
 from haulwright.clock import Instant
+from haulwright.stores.paging import Page, check_page, cursor_of, page_of, read_cursor
 
 if TYPE_CHECKING:
     from haulwright.application import Tables, Writing
@@ -72,9 +74,18 @@ class Points:
         rows = self._tables.read("points.current", tenant=tenant, intake_id=intake_id, limit=MOST_CURRENT)
         return [point_of(row) for row in rows]
 
-    def history(self, tenant: str, intake_id: str) -> list[Point]:
-        """Every observation, the newest first."""
-        return sorted(self._pages(tenant, intake_id), key=lambda point: (point.day, point.observed_at), reverse=True)
+    def history(self, tenant: str, intake_id: str, most: int | None = None) -> list[Point]:
+        """Every observation, the newest first; of more than `most`, so many of them."""
+        points = islice(self._pages(tenant, intake_id), most)
+        return sorted(points, key=lambda point: (point.day, point.observed_at), reverse=True)
+
+    def page(self, tenant: str, intake_id: str, *, after: str | None, limit: int) -> Page[Point]:
+        """Some observations, in the order of their keys."""
+        source, key = ("", "") if after is None else read_cursor(after, str, str)
+        place = {"after_source": source, "after_key": key, "limit": check_page(limit) + 1}
+        rows = self._tables.read("points.history", tenant=tenant, intake_id=intake_id, **place)
+        points = [point_of(row) for row in rows]
+        return page_of(points, limit, lambda point: cursor_of(point.source_id, point.dedupe_key))
 
     def quarantined(self, tenant: str, intake_id: str, limit: int = MOST_QUARANTINED) -> list[dict[str, Any]]:
         """What the last collections could not use, with the reasons."""

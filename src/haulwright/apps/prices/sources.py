@@ -7,11 +7,12 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from haulwright import Source
 from haulwright.application.private_hosts import policy_of, require_public
 from haulwright.apps.prices.rules import Rules
+from haulwright.apps.prices.views import PriceSourceView
 from haulwright.engine.names import check_name
 from haulwright.engine.payload import canonical
 from haulwright.engine.source import source_key
@@ -133,10 +134,11 @@ class PriceSources:
         """The sources of a tenant, or of all."""
         return [_source(row) for row in self._tables.read("sources.list", tenant=tenant, limit=MOST_SOURCES)]
 
-    def health(self, tenant: str | None = None) -> list[dict[str, Any]]:
+    def health(self, tenant: str | None = None) -> list[PriceSourceView]:
         """How the sources stand, in the words of the document."""
         rows = self._tables.read("sources.health", tenant=tenant, limit=MOST_SOURCES)
-        return [dict(zip(HEALTH, map(_plain, row), strict=True)) | {"enabled": bool(row[3])} for row in rows]
+        standings = [dict(zip(HEALTH, map(_plain, row), strict=True)) | {"enabled": bool(row[3])} for row in rows]
+        return cast("list[PriceSourceView]", standings)
 
     def door(self, source: PriceSource) -> Door:
         """The way to a source, made anew where its rules changed."""

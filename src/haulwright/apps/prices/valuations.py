@@ -12,6 +12,7 @@ from haulwright.apps.prices.valuation import Priced, Valuation, valuate
 from haulwright.clock import Instant
 from haulwright.engine.payload import canonical
 from haulwright.events import Event
+from haulwright.stores.paging import Page, check_page, cursor_of, page_of, read_cursor
 
 if TYPE_CHECKING:
     from haulwright.application import Tables, Writing
@@ -48,7 +49,16 @@ class Valuations:
 
     def of_intakes(self, tenant: str | None, limit: int) -> list[tuple[Intake, Valued | None]]:
         """Intakes with what they are worth."""
-        rows = self._tables.read("valuations.list", tenant=tenant, limit=limit)
+        return self._read(tenant, ("", ""), limit)
+
+    def page(self, tenant: str | None, *, after: str | None, limit: int) -> Page[tuple[Intake, Valued | None]]:
+        """The same, a page at a time."""
+        rows = self._read(tenant, ("", "") if after is None else read_cursor(after, str, str), check_page(limit) + 1)
+        return page_of(rows, limit, lambda row: cursor_of(row[0].tenant, row[0].intake_id))
+
+    def _read(self, tenant: str | None, after: tuple[str, str], limit: int) -> list[tuple[Intake, Valued | None]]:
+        place = {"after_tenant": after[0], "after_intake": after[1], "limit": limit}
+        rows = self._tables.read("valuations.list", tenant=tenant, **place)
         return [
             (intake_of(row[:INTAKE_COLUMNS]), None if row[-1] is None else _valued(*row[INTAKE_COLUMNS:]))
             for row in rows

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
+
+from typing_extensions import TypedDict
 
 if TYPE_CHECKING:
     from haulwright.apps.prices.points import Point
@@ -16,6 +18,152 @@ POINT_HEADERS = ("source", "day", "kind", "price", "match", "counts", "title")
 LEFT_OUT = {"weak": "match too weakly", "other_currency": "in other currencies", "other_basis": "other kinds of price"}
 """Why prices do not count, in words."""
 JOB_HEADERS = ("job", "source", "status", "retries", "points", "changed", "unusable", "error or note")
+
+
+class PricedView(TypedDict):
+    """A price that a valuation looked at."""
+
+    source_id: str
+    dedupe_key: str
+    minor: int
+    currency: str
+    price_type: str
+    strength: int
+
+
+class ValuationView(TypedDict):
+    """What an intake is worth, in the smallest unit of its currency, with what that rests on."""
+
+    version: int
+    valued_at: str
+    currency: str | None
+    basis: str | None
+    centre: int | None
+    low: int | None
+    high: int | None
+    spread: int | None
+    confidence: int
+    points: list[PricedView]
+    outliers: list[PricedView]
+    left_out: dict[str, int]
+    rule: int
+
+
+class IntakeView(TypedDict):
+    """An intake."""
+
+    tenant: str
+    intake_id: str
+    year: str | None
+    mintmark: str | None
+    denomination: str | None
+    series: str | None
+    title: str | None
+    attributes: dict[str, str]
+    currency: str | None
+    created_at: str
+
+
+class ValuedIntakeView(IntakeView):
+    """An intake with what it is worth; null where nothing was collected yet."""
+
+    valuation: ValuationView | None
+
+
+class IntakePageView(TypedDict):
+    """Some intakes, in the order of their ids."""
+
+    intakes: list[ValuedIntakeView]
+    next: str | None
+
+
+class PointView(TypedDict):
+    """One observation of a price, its amount as the currency writes it."""
+
+    source_id: str
+    day: str
+    price_type: str
+    amount: str
+    currency: str
+    match_strength: int
+    title: str
+    url: str | None
+    dedupe_key: str
+    observed_at: str
+
+
+class PointsView(TypedDict):
+    """The price points that count, the newest first."""
+
+    points: list[PointView]
+
+
+class PointPageView(PointsView):
+    """Some observations, in the order of their keys."""
+
+    next: str | None
+
+
+class ValuationVersionView(TypedDict):
+    """A version that a valuation has had."""
+
+    version: int
+    centre: int | None
+
+
+class ValuationHistoryView(TypedDict):
+    """What an intake is worth, and what it was, version by version."""
+
+    valuation: ValuationView | None
+    versions: list[ValuationVersionView]
+
+
+class ChartView(TypedDict):
+    """What the chart of an intake is drawn from."""
+
+    title: str
+    valuation: ValuationView | None
+    points: list[PointView]
+
+
+class CollectionView(TypedDict):
+    """The job of a collection; not new where one was active already."""
+
+    job_id: str
+    created: bool
+
+
+class CollectionsView(TypedDict):
+    """The jobs that collect for an intake, one for each source."""
+
+    jobs: list[CollectionView]
+
+
+class PriceSourceView(TypedDict):
+    """How a source stands."""
+
+    id: str
+    tenant: str
+    name: str
+    enabled: bool
+    rate_limit_per_minute: float | None
+    failure_streak: int | None
+    last_success_at: str | None
+    last_failure_at: str | None
+    paused_until: str | None
+
+
+class PriceSourcesView(TypedDict):
+    """The sources of a tenant."""
+
+    sources: list[PriceSourceView]
+
+
+class PriceSourceDetailView(PriceSourceView):
+    """A source with the rules that it is read by; what is secret in its address is masked."""
+
+    revision: int
+    rules: dict[str, Any]
 
 
 def worth(valued: Valued | None) -> tuple[object, ...]:
@@ -58,13 +206,16 @@ def point_row(point: Point, counts: str) -> tuple[object, ...]:
     return (point.source_id, point.day, point.price_type, amount, point.match_strength, counts, title)
 
 
-def source_document(source: PriceSource, health: list[dict[str, Any]]) -> dict[str, Any]:
+def source_document(source: PriceSource, health: list[PriceSourceView]) -> PriceSourceDetailView:
     """A source with how it stands and the rules that it is read by."""
-    standing: dict[str, Any] = next(row for row in health if row["id"] == source.source_id)
-    return {**standing, "revision": source.revision, "rules": dict(source.raw_rules)}
+    from haulwright.sources.http.secret import shown_url  # noqa: PLC0415 - as above
+
+    standing = next(row for row in health if row["id"] == source.source_id)
+    rules = {**source.raw_rules, "url": shown_url(source.raw_rules["url"])}
+    return cast("PriceSourceDetailView", {**standing, "revision": source.revision, "rules": rules})
 
 
-def source_row(source: dict[str, Any]) -> tuple[object, ...]:
+def source_row(source: PriceSourceView) -> tuple[object, ...]:
     """A source as a line of a table."""
     cells = (
         source["tenant"],

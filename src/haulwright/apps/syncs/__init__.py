@@ -20,6 +20,7 @@ SPEC = ApplicationSpec(
     summary="Syncs: the Airbyte connections of many tenants, each at its cadence.",
     command="sync",
     commands=f"{__name__}.cli",
+    routes=f"{__name__}.routes",
     settings=f"{__name__}.settings",
     demo=f"{__name__}.demo",
     extra="apps",

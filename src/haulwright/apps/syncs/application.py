@@ -19,9 +19,11 @@ from haulwright.apps.syncs.runs import Runs
 from haulwright.apps.syncs.settings import AirbyteSettings, SyncSettings
 from haulwright.apps.syncs.stats import MOST_ROWS, Stats
 from haulwright.apps.syncs.sync import Sync
+from haulwright.apps.syncs.views import SyncJobView, SyncStatsView
 from haulwright.engine.job import Enqueued
 from haulwright.errors import Conflict, InvalidValue, NotFound
 from haulwright.operations.access import EVERYBODY, SUPPORT
+from haulwright.stores.paging import Page
 
 if TYPE_CHECKING:
     from haulwright import Haulwright, Principal
@@ -159,8 +161,20 @@ class Syncs(Application):
         return self.connections.all(principal.tenant)
 
     @verb("syncs.read")
+    def page_connections(
+        self, principal: Principal, *, after: str | None = None, limit: int = 50
+    ) -> Page[SyncConnection]:
+        """The same, a page at a time."""
+        return self.connections.page(principal.tenant, after=after, limit=limit)
+
+    @verb("syncs.read")
+    def get_connection(self, principal: Principal, connector_id: str) -> SyncConnection:
+        """One connection. That of another tenant looks exactly like an absent one."""
+        return self.connections.get(principal.acting_tenant, connector_id)
+
+    @verb("syncs.read")
     def find_connection(self, principal: Principal, connector_id: str) -> SyncConnection | None:
-        """One connection, or None. That of another tenant looks exactly like an absent one."""
+        """One connection, or None."""
         return self.connections.find(principal.acting_tenant, connector_id)
 
     @verb("syncs.read")
@@ -171,17 +185,17 @@ class Syncs(Application):
         connector_id: str | None = None,
         status: str | None = None,
         limit: int = MOST_ROWS,
-    ) -> list[dict[str, Any]]:
+    ) -> list[SyncJobView]:
         """The newest syncs of a tenant in the words of the document."""
         return self.stats.jobs(principal.acting_tenant, connector_id=connector_id, status=status, limit=limit)
 
     @verb("syncs.read")
-    def get_job(self, principal: Principal, job_id: str) -> dict[str, Any]:
+    def get_job(self, principal: Principal, job_id: str) -> SyncJobView:
         """One sync in the words of the document."""
         return self.stats.job(principal.acting_tenant, job_id)
 
     @verb("syncs.read")
-    def get_stats(self, principal: Principal) -> dict[str, list[dict[str, Any]]]:
+    def get_stats(self, principal: Principal) -> SyncStatsView:
         """Syncs counted by state, connection and error, of a tenant or of all."""
         return self.stats.all(principal.tenant)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -189,7 +189,7 @@ def stats(site: Site, tenant: str | None) -> None:
     principal = site.principal() if tenant is None else site.principal().for_tenant(tenant)
     answers = site.application("syncs").get_stats(principal)
     parts: list[Table | str] = []
-    for name, rows in answers.items():
+    for name, rows in cast("dict[str, list[dict[str, Any]]]", answers).items():
         parts += [STAT_HEADERS[name], _table(rows), ""] if rows else [f"{STAT_HEADERS[name]}: none", ""]
     site.out.show(answers, *parts[:-1])
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 from haulwright import Haulwright, Job, Principal, State
 from haulwright.apps.syncs.application import QUEUE, Syncs
 from haulwright.apps.syncs.settings import SyncSettings
+from haulwright.apps.syncs.views import SyncJobView
 from haulwright.engine.durations import seconds
 from haulwright.errors import Refused
 from haulwright.stores.listing import JobFilter
@@ -164,7 +165,8 @@ def _opened(connection: Any, app: Haulwright | None) -> tuple[Syncs, Any]:
     return Syncs.on(app), connection
 
 
-def _shown(document: dict[str, Any]) -> IngestionJob:
+def _shown(view: SyncJobView) -> IngestionJob:
+    document: dict[str, Any] = {**view}
     moment = document["next_retry_at"]
     next_retry_at = None if moment is None else datetime.fromisoformat(moment)
     return IngestionJob(**{name: document[name] for name in IngestionJob.__slots__} | {"next_retry_at": next_retry_at})

@@ -14,6 +14,7 @@ from haulwright.engine.durations import Duration
 from haulwright.engine.names import check_name
 from haulwright.errors import Conflict, InvalidValue, NotFound
 from haulwright.events import Event
+from haulwright.stores.paging import Page, check_page, cursor_of, page_of, read_cursor
 
 if TYPE_CHECKING:
     from haulwright.application import Tables, Writing
@@ -160,15 +161,20 @@ class Connections:
 
     def all(self, tenant: str | None = None) -> Iterator[SyncConnection]:
         """The connections of a tenant, or of all, page by page."""
-        after = ("", "")
+        after: str | None = None
         for _ in range(MOST_PAGES):
-            rows = self._tables.read(
-                "connections.list", tenant=tenant, after_tenant=after[0], after_connector=after[1], limit=PAGE
-            )
-            yield from map(_connection, rows)
-            if len(rows) < PAGE:
+            page = self.page(tenant, after=after, limit=PAGE)
+            yield from page.rows
+            if page.next is None:
                 return
-            after = (rows[-1][0], rows[-1][1])
+            after = page.next
+
+    def page(self, tenant: str | None, *, after: str | None, limit: int) -> Page[SyncConnection]:
+        """Some connections of a tenant, or of all, by their names."""
+        after_tenant, after_connector = ("", "") if after is None else read_cursor(after, str, str)
+        place = {"tenant": tenant, "after_tenant": after_tenant, "after_connector": after_connector}
+        rows = self._tables.read("connections.list", **place, limit=check_page(limit) + 1)
+        return page_of([_connection(row) for row in rows], limit, lambda row: cursor_of(row.tenant, row.connector_id))
 
     def _checked(self, tenant: str, new: NewConnection) -> dict[str, Any]:
         workspace_id = new.workspace_id or self._workspace_id

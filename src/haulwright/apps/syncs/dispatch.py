@@ -11,7 +11,7 @@ from haulwright.apps.syncs.errors import ActiveJobExists, TooSoon
 from haulwright.clock import SECOND
 from haulwright.engine.durations import spell
 from haulwright.engine.job import Enqueued
-from haulwright.errors import DuplicateMismatch, Forbidden, InvalidValue
+from haulwright.errors import DuplicateMismatch, InvalidValue
 from haulwright.stores.books import book
 
 if TYPE_CHECKING:
@@ -70,9 +70,7 @@ class Dispatch:
 
         `connection` is a connection of the caller's: the job commits or rolls back with the caller's rows.
         """
-        if principal.tenant is None:
-            raise Forbidden("A sync is dispatched for one tenant.", hint="Act as that tenant, or as support for it.")
-        sync_connection = self._connections.get(principal.tenant, connector_id)
+        sync_connection = self._connections.get(principal.acting_tenant, connector_id)
         self._check(sync_connection, principal, external_account_id)
         try:
             job = self._enqueue(sync_connection, correlation_id, connection)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
+from haulwright.apps.syncs.views import SyncJobView, SyncStatsView
 from haulwright.engine.ids import is_id
 from haulwright.errors import NotFound
 
@@ -38,18 +39,19 @@ class Stats:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
-    def all(self, tenant: str | None = None) -> dict[str, list[dict[str, Any]]]:
+    def all(self, tenant: str | None = None) -> SyncStatsView:
         """Every question at once; what is not told apart by tenant is left out for one of them."""
         answers = {name: self._ask(name, tenant=tenant) for name in _OF_TENANT}
-        return answers | ({name: self._ask(name) for name in _OF_ALL} if tenant is None else {})
+        of_all = {name: self._ask(name) for name in _OF_ALL} if tenant is None else {}
+        return cast("SyncStatsView", answers | of_all)
 
     def jobs(
         self, tenant: str, *, connector_id: str | None = None, status: str | None = None, limit: int = MOST_ROWS
-    ) -> list[dict[str, Any]]:
+    ) -> list[SyncJobView]:
         """The newest syncs of a tenant in the words of the document."""
         return self._jobs(tenant=tenant, connector_id=connector_id, status=status, id=None, limit=limit)
 
-    def job(self, tenant: str, job_id: str) -> dict[str, Any]:
+    def job(self, tenant: str, job_id: str) -> SyncJobView:
         """One sync. That of another tenant looks exactly like an absent one."""
         params = {"tenant": tenant, "connector_id": None, "status": None, "id": job_id, "limit": 1}
         jobs = self._jobs(**params) if is_id(job_id) else []
@@ -57,9 +59,9 @@ class Stats:
             raise NotFound("sync", job_id)
         return jobs[0]
 
-    def _jobs(self, **params: Any) -> list[dict[str, Any]]:
+    def _jobs(self, **params: Any) -> list[SyncJobView]:
         jobs = [dict(zip(_COLUMNS["jobs"], row, strict=True)) for row in self._tables.read("stats.jobs", **params)]
-        return [job | {"next_retry_at": _moment(job["next_retry_at"])} for job in jobs]
+        return [cast("SyncJobView", job | {"next_retry_at": _moment(job["next_retry_at"])}) for job in jobs]
 
     def _ask(self, name: str, **params: Any) -> list[dict[str, Any]]:
         limit = {} if name == "states" else {"limit": MOST_ROWS}

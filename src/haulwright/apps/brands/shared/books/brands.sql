@@ -16,7 +16,7 @@ returning tenant, id, name, answers, created_at;
 
 -- name: list
 select tenant, id, name, answers, created_at from brands_brands
-where tenant = :tenant and removed_at is null
+where tenant = :tenant and removed_at is null and id > :after
 order by id limit :limit;
 
 -- name: now

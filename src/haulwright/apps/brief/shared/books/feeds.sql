@@ -34,6 +34,10 @@ set name = coalesce(:name, name), weight = coalesce(:weight, weight), enabled = 
 where tenant = :tenant and id = :id
 returning id;
 
+-- name: remove
+delete from brief_feeds where tenant = :tenant and id = :id
+returning url;
+
 -- name: answered
 -- The server answered, and all that it said is written. A body that is as before leaves what is known of it.
 update brief_feeds

@@ -16,4 +16,5 @@ select i.tenant, i.intake_id, i.year, i.mintmark, i.denomination, i.series, i.ti
 from prices_intakes i
 left join prices_valuations v on v.tenant = i.tenant and v.intake_id = i.intake_id
 where (cast(:tenant as text) is null or i.tenant = :tenant)
+  and (i.tenant, i.intake_id) > (:after_tenant, :after_intake)
 order by i.tenant, i.intake_id limit :limit;
