@@ -21,7 +21,7 @@ from psycopg.types.string import TextLoader
 from bench.workload import DISTRIBUTIONS, app, began, fill, hit, reset, unfinished
 from haulwright.stores.books import book
 from haulwright.stores.leases import CLAIM_BYTES
-from haulwright.stores.postgres.connection import array
+from haulwright.stores.postgres.literals import array
 
 __all__ = ["DISTRIBUTIONS", "began", "fill", "reset", "unfinished", "work"]
 

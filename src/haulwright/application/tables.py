@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from haulwright.client.store_view import viewed_store
 from haulwright.stores.books import book
 from haulwright.stores.connection import as_columns
 
@@ -50,6 +51,16 @@ class Tables:
         """
         store = self.app.store_on(connection)
         return store.database.transact(lambda connection: work(self._writing(connection, store)))
+
+    def across(self, writing: Writing, entry: str, **params: Any) -> list[Row]:
+        """Run an entry that reads rows of all tenants, for a rule between them, inside a transaction of one.
+
+        Behind the second wall the transaction itself sees those of its tenant alone. The rows are for nobody outside.
+        """
+        if viewed_store(self.app) is None or writing.dialect == "sqlite":
+            return writing.run(entry, **params)
+        store = self.app.own_store
+        return store.database.read(lambda connection: self._writing(connection, store).run(entry, **params))
 
     def on(self, tx: Tx) -> Writing:
         """The tables inside the fenced transaction of a commit."""

@@ -71,9 +71,11 @@ class Haulwright:
     @property
     def store(self) -> Store:
         """The memory of this app, opened at the first use; inside `seen_through`, that view of it."""
-        view = viewed_store(self)
-        if view is not None:
-            return view
+        return viewed_store(self) or self.own_store
+
+    @property
+    def own_store(self) -> Store:
+        """The memory of this app, through whatever view it is seen just now."""
         if self._store is None:
             with self._opening:
                 if self._store is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from haulwright.clock import SECOND, host_now
@@ -13,7 +13,13 @@ from haulwright.errors import HaulwrightError
 from haulwright.events import UNREADABLE
 from haulwright.operations.access import allowed
 from haulwright.operations.findings import Finding, examine, has_problem, ok, problem, warn
-from haulwright.operations.installation import look_at_app, look_at_database, look_at_python, look_at_settings
+from haulwright.operations.installation import (
+    look_at_app,
+    look_at_database,
+    look_at_python,
+    look_at_second_wall,
+    look_at_settings,
+)
 from haulwright.operations.onlooker import Onlooker
 from haulwright.stores import migrations
 from haulwright.stores.listing import JobFilter
@@ -82,7 +88,7 @@ class Health(Onlooker):
         ]
         try:
             with self._app.existing_store() as store:
-                return [*findings, *_look_at_store(store)]
+                return [*findings, *_look_at_store(store, self._app.tables)]
         except HaulwrightError as error:
             return [*findings, problem("database", error.message, error.hint)]
 
@@ -103,7 +109,7 @@ class Health(Onlooker):
             ]
 
 
-def _look_at_store(store: Store | None) -> list[Finding]:
+def _look_at_store(store: Store | None, tables: Sequence[str]) -> list[Finding]:
     if store is None:
         return [warn("database", "there is no database yet: it is made on first use")]
     findings = [
@@ -112,6 +118,7 @@ def _look_at_store(store: Store | None) -> list[Finding]:
     ]
     if not has_problem(finding for finding in findings if finding.check in {"database", "schema"}):
         findings += [
+            *examine("wall", lambda: look_at_second_wall(store, tables)),
             *examine("clock", lambda: _clock(store)),
             *examine("transactions", lambda: _transactions(store)),
             *examine("rows", lambda: _unreadable(store)),

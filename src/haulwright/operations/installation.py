@@ -5,12 +5,13 @@ from __future__ import annotations
 import platform
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from haulwright.errors import HaulwrightError, InvalidPayload, InvalidValue
 from haulwright.operations.findings import Finding, ok, problem, warn
+from haulwright.stores.migrations import ENGINE
 from haulwright.stores.sqlite.connection import OLDEST_VERSION
 from haulwright.stores.sqlite.filesystem import file_system_of, in_temporary_folder
 
@@ -78,6 +79,20 @@ def look_at_database(store: Store) -> Iterator[Finding]:
     free = shutil.disk_usage(path.resolve().parent).free
     room = f"{free // 1024**2} MiB free on the disk of the database"
     yield ok("disk", room) if free >= SPARE_BYTES else problem("disk", room, "Free some space before writes fail.")
+
+
+def look_at_second_wall(store: Store, tables: Sequence[str]) -> Iterator[Finding]:
+    """Whether the server itself keeps requests of one tenant from the rows of others; a file has no such thing."""
+    if store.database.dialect != "postgres":
+        return
+    from haulwright.stores.postgres.wall import look_at_wall  # noqa: PLC0415 - the driver is optional
+
+    wall = look_at_wall(store.database, (ENGINE, *tables))
+    if wall.is_up:
+        yield ok("wall", f"row-level security stands behind the requests of tenants, with the role {wall.role}")
+    else:
+        sentence = f"no row-level security stands behind the requests of tenants: {wall.reason}"
+        yield warn("wall", sentence, wall.remedy)
 
 
 def encoding_trouble(encoding: str) -> str | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from haulwright import events
 from haulwright.client.store_view import seen_through
+from haulwright.operations.request_stores import store_for
 from haulwright.stores.caller_connection import CallerConnection
 from haulwright.stores.request_keys import KeptAnswer
 from haulwright.stores.store import Store
@@ -55,8 +56,3 @@ def answer_request(
             return store.request_keys.once(principal.tenant, key.key, key.fingerprint, joined)
     finally:
         events.request_id.reset(token)
-
-
-def store_for(app: Haulwright, principal: Principal) -> Store:  # noqa: ARG001 - the second wall stands here
-    """The view of the memory through which a principal's request goes."""
-    return app.store

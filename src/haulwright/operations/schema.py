@@ -85,6 +85,7 @@ class SchemaOperations(Onlooker):
         """Apply what is missing of the engine's chain, of those the app needs and of these, each in one transaction."""
         with closing(open_database(self._app.database_url)) as database:
             counts = {package: migrations.migrate(database, package) for package in self._packages(applications)}
+            _raise_wall(database, list(counts))
             names = [name for package in counts for name in _declared(package, database)]
             rows = database.read(lambda connection: find_names(connection, names))
             encoding = Integrity(database).encoding()
@@ -101,7 +102,13 @@ class SchemaOperations(Onlooker):
     @allowed("schema.read")
     def script(self, dialect: str, applications: Sequence[str] = ()) -> str:
         """The whole schema as a script for the database's own shell. Connects to nothing."""
-        return "\n".join(migrations.printed(dialect, package) for package in self._packages(applications))
+        packages = self._packages(applications)
+        scripts = [migrations.printed(dialect, package) for package in packages]
+        if dialect == "postgres":
+            from haulwright.stores.postgres.wall import wall_script  # noqa: PLC0415 - the driver is optional
+
+            scripts.append(wall_script(packages))
+        return "\n".join(scripts)
 
     @allowed("schema.read")
     def view_names(self) -> list[ApplicationViewName]:
@@ -146,6 +153,14 @@ class SchemaOperations(Onlooker):
         """The chains in question, the engine's first."""
         named = [installed_applications().get(name).package for name in applications]
         return list(dict.fromkeys([migrations.ENGINE, *named, *self._app.tables]))
+
+
+def _raise_wall(database: Database, packages: Sequence[str]) -> None:
+    """Put the second wall up where it can be; `doctor` says where it is not, and why."""
+    if database.dialect == "postgres":
+        from haulwright.stores.postgres.wall import raise_wall  # noqa: PLC0415 - the driver is optional
+
+        raise_wall(database, packages)
 
 
 def _short(package: str) -> str:

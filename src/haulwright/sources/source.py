@@ -243,7 +243,8 @@ class Source:
         return store
 
     def _store(self, running: Context | None) -> Store:
-        return self._app.store if running is None else running.store
+        """Of a run its own; else the app's own, for a gate is everybody's, whoever's request passes through it."""
+        return self._app.own_store if running is None else running.store
 
     def _is_refusal(self, reply: Reply, *, own_auth: bool) -> bool:
         """Whether a reply refuses the credential of this source, and its caller does not see to that."""

@@ -100,8 +100,8 @@ class Connections:
         row = self._checked(check_name("tenant", tenant), new)
 
         def work(writing: Writing) -> None:
-            if new.credential != SHARED and writing.run(
-                "connections.foreign_credential", credential=new.credential, tenant=tenant
+            if new.credential != SHARED and self._tables.across(
+                writing, "connections.foreign_credential", credential=new.credential, tenant=tenant
             ):
                 message = f"The credential {new.credential} cannot be used here."
                 raise Conflict(message, hint="Give the tenant a credential of its own.")

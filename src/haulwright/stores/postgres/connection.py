@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import random
-import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -23,6 +22,7 @@ from haulwright.stores.pool import Pool
 from haulwright.stores.postgres.address import safe_url
 from haulwright.stores.postgres.error_kinds import NEVER_READ, first_line, is_refusal, kind_of_error, unavailable
 from haulwright.stores.postgres.listener import PostgresListener, SilentListener
+from haulwright.stores.postgres.literals import array, copy_line
 from haulwright.stores.postgres.pooler import is_direct, shares_sessions, unannounced_pooler
 from haulwright.stores.process_state import ProcessState
 
@@ -47,8 +47,6 @@ _KEEPALIVE = {
 _ENCODING = {"client_encoding": "UTF8"}
 """Whatever the server or the address says: beside a server in SQL_ASCII the driver would give text as bytes."""
 _AWAY = (ErrorKind.AWAY, ErrorKind.LIMIT)
-_COPY_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
-_COPY_SPECIAL = re.compile(r"[\\\n\r]")
 # The driver's remarks on broken connections are for whoever asks for them: what it raises, we tell in our own words.
 logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
@@ -77,18 +75,36 @@ class PostgresConnection:
         self.raw = raw
         self._cursor = raw.cursor()
         """One for all statements: it knows how to write and read the types that they use, a new one would learn it."""
-        self._begins = ""
-        """What begins a transaction with the next statement: both travel together, which saves a trip."""
+        self._ahead: list[tuple[str, Sequence[Any] | None]] = []
+        """What begins a transaction with the next statement: they travel together, which saves a trip."""
+        self._scope: tuple[str, Sequence[Any]] | None = None
+        """What goes before each statement outside a transaction: the two are one by themselves."""
 
     def begin(self, how: str) -> None:
         """Begin a transaction, at the latest with the first statement."""
-        self._begins = how
+        self._ahead = [(how, None)] if how else []
+
+    def precede(self, statement: str, params: Sequence[Any]) -> None:
+        """Run a statement before the first one of the transaction; what it returns is for nobody."""
+        if self._ahead:
+            self._ahead.append((statement, params))
+        else:
+            self.raw.execute(statement.encode(), params)
+
+    @contextmanager
+    def scoped(self, statement: str, params: Sequence[Any]) -> Iterator[None]:
+        """Have each statement in here be a transaction of its own with this one before it, in one trip."""
+        self._scope = (statement, params)
+        try:
+            yield
+        finally:
+            self._scope = None
 
     def commit(self) -> None:
         """End the transaction, if it ever began."""
-        if not self._begins:
+        if not self._ahead:
             self.raw.execute("commit")
-        self._begins = ""
+        self._ahead = []
 
     def run(self, entry: Entry, params: Params) -> list[Row]:
         """Run an entry and return its rows."""
@@ -99,15 +115,16 @@ class PostgresConnection:
         return rows
 
     def _execute(self, statement: str, params: Any) -> psycopg.Cursor[Row]:
-        if not self._begins:
+        if self._scope is not None:
+            self._ahead = [self._scope]
+        if not self._ahead:
             return self._cursor.execute(statement, params)
-        begins, self._begins = self._begins, ""
         if not psycopg.Pipeline.is_supported():
-            self.raw.execute(begins)
+            self._begin_now()
             return self._cursor.execute(statement, params)
         self.raw._pipeline = _Pipeline(self.raw)  # noqa: SLF001 - the driver has no other door for it
         with self.raw.pipeline():
-            self.raw.execute(begins)
+            self._begin_now()
             return self._cursor.execute(statement, params)
 
     def run_batch(self, entry: Entry, columns: Columns, common: Params) -> list[Row]:
@@ -131,15 +148,22 @@ class PostgresConnection:
         cursor = self._execute(sql, params)
         return cursor.fetchall() if _has_rows(cursor) else []
 
+    def execute_each(self, sql: str, rows: Iterable[Row]) -> None:
+        """Run a statement for each row, in few trips."""
+        self._begin_now()
+        self.raw.cursor().executemany(sql.encode(), rows)
+
     def script(self, sql: str) -> None:
         """Run a file of statements inside the open transaction."""
         self._begin_now()
         self.raw.execute(sql.encode())
 
     def _begin_now(self) -> None:
-        if self._begins:
-            begins, self._begins = self._begins, ""
-            self.raw.execute(begins)
+        if self._scope is not None and not self._ahead:
+            raise RuntimeError("Only single statements can be run in a scope.")
+        ahead, self._ahead = self._ahead, []
+        for statement, params in ahead:
+            self.raw.execute(statement.encode(), params)
 
     def usable(self) -> bool:
         """Whether it is open and outside any transaction."""
@@ -196,12 +220,16 @@ class PostgresDatabase:
 
     def run_single(self, entry: Entry, params: Params, columns: Columns | None = None) -> list[Row]:
         """Run one entry, which is a single statement here, as a transaction of its own."""
+        return self.run_alone(lambda connection: run(connection, entry, params, columns))
+
+    def run_alone(self, work: Callable[[Connection], T]) -> T:
+        """Run work that is a single statement, as a transaction of its own."""
         for attempt in range(1, ATTEMPTS + 1):
             sending = False
             try:
                 with self._pool.acquire() as connection:
                     sending = True
-                    return run(connection, entry, params, columns)
+                    return work(connection)
             except psycopg.Error as error:
                 known = is_refusal(error) or error.sqlstate in NEVER_READ
                 self._prepare_another_try(attempt, error, unknown=sending and not known)
@@ -350,40 +378,6 @@ def _require_encoding(encoding: str) -> None:
     if encoding not in {"UTF8", "SQL_ASCII"}:
         message = f"The database keeps text in {encoding}, which has no place for most characters."
         raise DatabaseUnsuitable(message, hint="Make one: create database NAME encoding 'UTF8' template template0")
-
-
-def array(values: Sequence[Any]) -> str:
-    """A column as the literal of an array. The driver's own way asks every element for its type, which costs more."""
-    if values and values[0] == values[-1] and values.count(values[0]) == len(values):  # most columns of most batches
-        return f"{{{','.join([_element(values[0])] * len(values))}}}"
-    return f"{{{','.join([_element(value) for value in values])}}}"
-
-
-def _element(value: Any) -> str:
-    if value is None:
-        return "NULL"
-    if not isinstance(value, str):
-        return str(value)
-    if "\\" in value or '"' in value:
-        value = value.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{value}"'
-
-
-def copy_line(row: Sequence[Any]) -> str:
-    """A row as a line of the text that COPY reads. Few rows have anything to escape: one look tells.
-
-    A NUL stands for null meanwhile, for no text of PostgreSQL holds one.
-    """
-    line = "\t".join([value if type(value) is str else "\0" if value is None else str(value) for value in row])
-    if _COPY_SPECIAL.search(line) or line.count("\t") >= len(row) or line.count("\0") > row.count(None):
-        return "\t".join(map(_copy_field, row)) + "\n"
-    return line.replace("\0", "\\N") + "\n"
-
-
-def _copy_field(value: Any) -> str:
-    if isinstance(value, str):
-        return value.translate(_COPY_ESCAPES)
-    return "\\N" if value is None else str(value)
 
 
 def _connect_hint(line: str) -> str:
