@@ -21,8 +21,13 @@ class Served:
     """An app behind its API."""
 
     app: Haulwright
-    address: str
+    server: ApiServer
     clients: list[httpx2.Client] = field(default_factory=list)
+
+    @property
+    def address(self) -> str:
+        """Where it listens."""
+        return self.server.address
 
     def client(self, tenant: str | None = "acme", *, role: str = "tenant", **headers: str) -> httpx2.Client:
         """Somebody with a token, who calls below the prefix of the API."""
@@ -50,7 +55,7 @@ def serving(app: Haulwright, **options: Any) -> Iterator[Served]:
     server = ApiServer(create_api(app, **options), host="127.0.0.1", port=0)
     thread = threading.Thread(target=server.run, name="api")
     thread.start()
-    served = Served(app, server.address)
+    served = Served(app, server)
     try:
         yield served
     finally:

@@ -14,6 +14,8 @@ from haulwright.api.kit.problems import ProblemView, add_handlers
 from haulwright.api.reception import Reception
 from haulwright.api.request_ids import RequestIds
 from haulwright.api.routes import jobs
+from haulwright.api.streams import routes as streams
+from haulwright.api.streams.streams import Streams
 from haulwright.discovery import installed_applications
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from haulwright.client.app import Haulwright
 
 PREFIX: Final = "/api/v1"
-ENGINE_ROUTES: Final = (jobs.routes,)
+ENGINE_ROUTES: Final = (jobs.routes, streams.routes)
 
 
 def create_api(app: Haulwright, *, authenticators: Sequence[Authenticator] | None = None) -> FastAPI:
@@ -36,6 +38,7 @@ def create_api(app: Haulwright, *, authenticators: Sequence[Authenticator] | Non
         redirect_slashes=False,
     )
     api.state.reception = Reception(app, authenticators if authenticators is not None else [ApiTokenAuthenticator(app)])
+    api.state.streams = Streams(app)
     root = APIRouter(prefix=PREFIX)
     for routes in (*ENGINE_ROUTES, *_application_routes(app)):
         root.include_router(routes.router)

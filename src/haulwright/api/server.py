@@ -7,17 +7,34 @@ import socket
 from typing import TYPE_CHECKING, Final
 
 import uvicorn
+from starlette.concurrency import run_in_threadpool
 
+from haulwright.api.streams.connection import AbortableHttp
 from haulwright.errors import DatabaseProblem, InvalidValue, Refused
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
+    from haulwright.api.streams.streams import Streams
     from haulwright.client.app import Haulwright
 
 GRACE_SECONDS: Final = 10
 KEEP_ALIVE_SECONDS: Final = 65
 BACKLOG: Final = 2048
+
+
+class StreamEndingServer(uvicorn.Server):
+    """A server that ends its streams before it waits for its answers: they would never be finished."""
+
+    def __init__(self, config: uvicorn.Config, streams: Streams) -> None:
+        super().__init__(config)
+        self._streams = streams
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End in order."""
+        self._streams.end()
+        await super().shutdown(sockets)
+        await run_in_threadpool(self._streams.hub.join)
 
 
 class ApiServer:
@@ -26,7 +43,7 @@ class ApiServer:
     def __init__(self, api: FastAPI, *, host: str, port: int, root_path: str = "") -> None:
         config = uvicorn.Config(
             api,
-            http="httptools",
+            http=AbortableHttp,
             loop="auto",
             lifespan="on",
             log_config=None,
@@ -37,7 +54,8 @@ class ApiServer:
             timeout_graceful_shutdown=GRACE_SECONDS,
             h11_max_incomplete_event_size=64 * 1024,
         )
-        self._server = uvicorn.Server(config)
+        self.streams: Streams = api.state.streams
+        self._server = StreamEndingServer(config, self.streams)
         self._socket = listen(host, port)
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from haulwright import events
 from haulwright.client.store_view import seen_through
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from haulwright.operations.principal import Principal
     from haulwright.stores.connection import Connection
 
-__all__ = ["KeptAnswer", "RequestKey", "answer_request"]
+__all__ = ["KeptAnswer", "RequestKey", "answer_request", "look"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +62,13 @@ def answer_request(
 def store_for(app: Haulwright, principal: Principal) -> Store:  # noqa: ARG001 - the second wall stands here
     """The view of the memory through which a principal's request goes."""
     return app.store
+
+
+def look(app: Haulwright, principal: Principal, work: Callable[[], T], *, request_id: str = "") -> T:
+    """Read something on behalf of a principal, seeing of the database what it may see."""
+    token = events.request_id.set(request_id)
+    try:
+        with seen_through(app, store_for(app, principal)):
+            return work()
+    finally:
+        events.request_id.reset(token)

@@ -22,12 +22,22 @@ from fastapi import APIRouter, Response, params
 
 from haulwright.api.kit.call import ApiCall
 from haulwright.api.kit.problems import request_id_of, responses
-from haulwright.operations.requests import KeptAnswer, answer_request
+from haulwright.operations.requests import KeptAnswer, answer_request, look
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 ALWAYS: Final = (401, 403, 422, 429, 503)
 """What every route may answer beside what it is for."""
+_EVENT_STREAM: Final[dict[int | str, dict[str, Any]]] = {
+    200: {"description": "Server-sent events", "content": {"text/event-stream": {"schema": {"type": "string"}}}}
+}
+_LAST_EVENT_ID: Final = {
+    "name": "Last-Event-ID",
+    "in": "header",
+    "required": False,
+    "schema": {"type": "string"},
+    "description": "The last `id` that was received; a browser sends it by itself when it comes again.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +59,24 @@ class ApiRoutes:
     def get(self, path: str, view: Any, *, missing: bool = False, etag: bool = False) -> Callable[[F], F]:
         """Declare what looks. `missing` where it may be answered 404, `etag` where a caller may have it already."""
         return self._declare("GET", path, view, missing=missing, etag=etag)
+
+    def stream(self, path: str, *, missing: bool = False) -> Callable[[F], F]:
+        """Declare what goes on and on: the function gives the answer itself, which is server-sent events."""
+
+        def decorate(function: F) -> F:
+            self.router.add_api_route(
+                path,
+                _signed(_stream_endpoint(function), function),
+                methods=["GET"],
+                response_class=Response,
+                summary=_summary(function),
+                operation_id=self._operation_id(function),
+                responses=responses(*sorted([*ALWAYS, *([404] if missing else [])])) | _EVENT_STREAM,
+                openapi_extra={"parameters": [_LAST_EVENT_ID]},
+            )
+            return function
+
+        return decorate
 
     def post(  # noqa: PLR0913 - what can be said of a route, each with a name
         self,
@@ -93,14 +121,31 @@ class ApiRoutes:
                 methods=[method],
                 response_model=view,
                 status_code=status,
-                summary=(function.__doc__ or function.__name__).strip().partition("\n")[0].rstrip("."),
-                operation_id=f"{self.noun}_{function.__name__.strip('_')}".replace(" ", "_"),
+                summary=_summary(function),
+                operation_id=self._operation_id(function),
                 responses=answers,
                 openapi_extra=_key_parameter() if keyed else None,
             )
             return function
 
         return decorate
+
+    def _operation_id(self, function: Callable[..., Any]) -> str:
+        return f"{self.noun}_{function.__name__.strip('_')}".replace(" ", "_")
+
+
+def _summary(function: Callable[..., Any]) -> str:
+    return (function.__doc__ or function.__name__).strip().partition("\n")[0].rstrip(".")
+
+
+def _stream_endpoint(function: Callable[..., Response]) -> Callable[..., Response]:
+    @wraps(function)
+    def endpoint(**arguments: Any) -> Response:
+        call: ApiCall = arguments["call"]
+        request_id = request_id_of(call.request)
+        return look(call.app, call.principal, lambda: function(**arguments), request_id=request_id)
+
+    return endpoint
 
 
 def _endpoint(function: Callable[..., Any], *, status: int, keyed: bool, etag: bool) -> Callable[..., Response]:
@@ -116,6 +161,11 @@ def _endpoint(function: Callable[..., Any], *, status: int, keyed: bool, etag: b
         )
         return _response(call, answer, etag=etag)
 
+    return _signed(endpoint, function)
+
+
+def _signed(endpoint: Callable[..., Response], function: Callable[..., Any]) -> Callable[..., Response]:
+    """An endpoint with the parameters of the function that it runs."""
     hints = get_type_hints(function, include_extras=True)
     signature = inspect.signature(function)
     parameters = [

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from difflib import get_close_matches
 from typing import Any, Final
 
 import click
 
 from haulwright.cli.kit.verbs import JOB_ID_TYPE
-from haulwright.discovery import installed_applications
 from haulwright.engine.durations import seconds
 from haulwright.engine.ids import is_id
 from haulwright.errors import InvalidValue, NotFound, Refused
-from haulwright.events import FIELDS
+from haulwright.operations.event_names import require_event_name
 from haulwright.operations.times import instant_of
 
 SHOWN_CHARS: Final = 200
@@ -70,14 +68,7 @@ class EventNameParam(_Kind):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002
         """The name."""
-        if value in FIELDS:
-            return str(value)
-        names = [*FIELDS, *(name for spec in installed_applications().specs.values() for name in spec.events)]
-        if value not in names:
-            near = [name for name in names if name.startswith(value)] or get_close_matches(value, names, n=1)
-            hint = f"Did you mean {near[0]}?" if near else f"There are: {', '.join(names)}."
-            raise InvalidValue(_flag(param), value, "is no event", hint=hint)
-        return str(value)
+        return require_event_name(str(value), what=_flag(param))
 
 
 class JsonParam(_Kind):
