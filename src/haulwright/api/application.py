@@ -11,9 +11,10 @@ from pydantic import TypeAdapter
 from haulwright.__about__ import __version__
 from haulwright.api.auth.api_tokens import ApiTokenAuthenticator
 from haulwright.api.kit.problems import ProblemView, add_handlers
+from haulwright.api.open_metrics import MetricsCache
 from haulwright.api.reception import Reception
 from haulwright.api.request_ids import RequestIds
-from haulwright.api.routes import jobs
+from haulwright.api.routes import jobs, metrics
 from haulwright.api.streams import routes as streams
 from haulwright.api.streams.streams import Streams
 from haulwright.discovery import installed_applications
@@ -39,10 +40,12 @@ def create_api(app: Haulwright, *, authenticators: Sequence[Authenticator] | Non
     )
     api.state.reception = Reception(app, authenticators if authenticators is not None else [ApiTokenAuthenticator(app)])
     api.state.streams = Streams(app)
+    api.state.metrics = MetricsCache()
     root = APIRouter(prefix=PREFIX)
     for routes in (*ENGINE_ROUTES, *_application_routes(app)):
         root.include_router(routes.router)
     api.include_router(root)
+    api.include_router(metrics.routes.router)
     add_handlers(api)
     api.add_middleware(RequestIds)
     _complete_document(api)

@@ -28,9 +28,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 ALWAYS: Final = (401, 403, 422, 429, 503)
 """What every route may answer beside what it is for."""
-_EVENT_STREAM: Final[dict[int | str, dict[str, Any]]] = {
-    200: {"description": "Server-sent events", "content": {"text/event-stream": {"schema": {"type": "string"}}}}
-}
 _LAST_EVENT_ID: Final = {
     "name": "Last-Event-ID",
     "in": "header",
@@ -62,17 +59,29 @@ class ApiRoutes:
 
     def stream(self, path: str, *, missing: bool = False) -> Callable[[F], F]:
         """Declare what goes on and on: the function gives the answer itself, which is server-sent events."""
+        return self._declare_text(path, "text/event-stream", missing=missing, extra={"parameters": [_LAST_EVENT_ID]})
+
+    def text(self, path: str, media_type: str) -> Callable[[F], F]:
+        """Declare what is no JSON: the function gives the answer itself."""
+        return self._declare_text(path, media_type.partition(";")[0])
+
+    def _declare_text(
+        self, path: str, media_type: str, *, missing: bool = False, extra: dict[str, Any] | None = None
+    ) -> Callable[[F], F]:
+        content: dict[int | str, dict[str, Any]] = {
+            200: {"description": "Text", "content": {media_type: {"schema": {"type": "string"}}}}
+        }
 
         def decorate(function: F) -> F:
             self.router.add_api_route(
                 path,
-                _signed(_stream_endpoint(function), function),
+                _signed(_text_endpoint(function), function),
                 methods=["GET"],
                 response_class=Response,
                 summary=_summary(function),
                 operation_id=self._operation_id(function),
-                responses=responses(*sorted([*ALWAYS, *([404] if missing else [])])) | _EVENT_STREAM,
-                openapi_extra={"parameters": [_LAST_EVENT_ID]},
+                responses=responses(*sorted([*ALWAYS, *([404] if missing else [])])) | content,
+                openapi_extra=extra,
             )
             return function
 
@@ -138,7 +147,7 @@ def _summary(function: Callable[..., Any]) -> str:
     return (function.__doc__ or function.__name__).strip().partition("\n")[0].rstrip(".")
 
 
-def _stream_endpoint(function: Callable[..., Response]) -> Callable[..., Response]:
+def _text_endpoint(function: Callable[..., Response]) -> Callable[..., Response]:
     @wraps(function)
     def endpoint(**arguments: Any) -> Response:
         call: ApiCall = arguments["call"]
