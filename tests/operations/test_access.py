@@ -19,6 +19,7 @@ PRINCIPALS = {
     "support": Principal.support("ann", tenant="acme", reason="ticket 7"),
     "admin": Principal.admin("root"),
     "system": Principal.system(tenant="acme"),
+    "monitor": Principal.monitor("prometheus"),
 }
 NOUNS = sorted(name for name, value in vars(Operations).items() if isinstance(value, cached_property))
 WORKER_NEEDS = {"job.read", "job.enqueue", "job.cancel", "job.retry", "dead.read", "effect.read", "event.read"}

@@ -13,7 +13,7 @@ from haulwright.engine.settlement import RELEASE, Settlement
 from haulwright.engine.source import source_limits
 from haulwright.engine.transitions import State
 from haulwright.events import FIELDS, Event
-from haulwright.stores.events import Place
+from haulwright.stores.events import EventFilter, Place
 from haulwright.stores.job_rows import Requeue
 from haulwright.stores.sources.admission import Release, Requester
 from haulwright.stores.workers import Identity
@@ -99,8 +99,8 @@ def test_events_are_read_in_order_from_a_place_by_tenant_and_name(store):
     assert [event.seq for event in everything] == sorted(event.seq for event in everything)
     assert store.events.follow(Place(everything[3].seq))[0] == everything[4:]
     start = Place(everything[0].seq - 1)
-    assert [e.tenant for e in store.events.follow(start, tenant="b")[0]] == ["b", "b", "b"]
-    assert len(store.events.follow(start, tenant="b", name="x", limit=1)[0]) == 1
+    assert [e.tenant for e in store.events.follow(start, EventFilter("b"))[0]] == ["b", "b", "b"]
+    assert len(store.events.follow(start, EventFilter("b", "x"), limit=1)[0]) == 1
     assert [e.seq for e in store.events.latest(name="y", limit=1)] == [everything[4].seq]
 
 

@@ -28,8 +28,13 @@ class Served:
 
     app: Haulwright
     api: FastAPI
-    address: str
+    server: ApiServer
     clients: list[httpx2.Client] = field(default_factory=list)
+
+    @property
+    def address(self) -> str:
+        """Where it listens."""
+        return self.server.address
 
     def client(self, tenant: str | None = "acme", *, role: str = "tenant", **headers: str) -> httpx2.Client:
         """Somebody with a token, who calls below the prefix of the API."""
@@ -59,9 +64,10 @@ class Served:
         path = answer.request.url.path
         paths = document["paths"].items()
         fits = (one for one in paths if re.fullmatch(re.sub(r"\{[^}]*\}", "[^/]+", one[0]), path))
-        template, methods = next(fits, ("", {}))
-        if not template:
+        fit = next(fits, None)
+        if fit is None:
             return  # a route that a test added
+        template, methods = fit
         method, status = answer.request.method.lower(), str(answer.status_code)
         validator = _validators.get((template, method, status))
         if validator is None:
@@ -89,7 +95,7 @@ def serving(app: Haulwright, *, root_path: str = "", **options: Any) -> Iterator
     server = ApiServer(api, host="127.0.0.1", port=0, root_path=root_path)
     thread = threading.Thread(target=server.run, name="api")
     thread.start()
-    served = Served(app, api, server.address)
+    served = Served(app, api, server)
     try:
         yield served
     finally:

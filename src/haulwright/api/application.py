@@ -15,6 +15,7 @@ from haulwright.api.auth.api_tokens import ApiTokenAuthenticator
 from haulwright.api.auth.session import OPEN_PATH, LocalSessions, LoopbackHosts
 from haulwright.api.kit.problems import ProblemView, add_handlers
 from haulwright.api.limits import ApiLimits, BodyLimits, RequestRoom, UploadRoute
+from haulwright.api.open_metrics import MetricsCache
 from haulwright.api.reception import Reception
 from haulwright.api.request_ids import RequestIds
 from haulwright.api.routes import (
@@ -23,6 +24,7 @@ from haulwright.api.routes import (
     events,
     health,
     jobs,
+    metrics,
     overview,
     queues,
     schedules,
@@ -31,6 +33,8 @@ from haulwright.api.routes import (
     tokens,
     workers,
 )
+from haulwright.api.streams import routes as streams
+from haulwright.api.streams.streams import Streams
 from haulwright.discovery import installed_applications
 
 if TYPE_CHECKING:
@@ -46,6 +50,7 @@ ENGINE_ROUTES: Final = (
     sources.routes,
     workers.routes,
     effects.routes,
+    streams.routes,
     events.routes,
     overview.routes,
     tasks.routes,
@@ -75,12 +80,12 @@ def create_api(
     )
     limits, ways = limits or ApiLimits(), [ApiTokenAuthenticator(app)] if authenticators is None else authenticators
     reception = api.state.reception = Reception(app, ways, limits=limits, sessions=sessions)
+    api.state.streams, api.state.metrics, api.state.readiness = Streams(app), MetricsCache(), health.ReadinessCheck()
     root, nouns = APIRouter(prefix=PREFIX), (*ENGINE_ROUTES, *_application_routes(app))
     for routes in nouns:
         root.include_router(routes.router)
-    api.include_router(root)
-    api.state.readiness = health.ReadinessCheck()
-    api.include_router(health.router)
+    for router in (root, metrics.routes.router, health.router):
+        api.include_router(router)
     if sessions is not None:
         api.add_route(OPEN_PATH, sessions.open, methods=["GET"], include_in_schema=False)
     add_handlers(api)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Final
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from haulwright.api.streams.connection import AbortableHttp
 
 LARGEST_HEAD_BYTES: Final = 65_536
 HEAD_SECONDS: Final = 30.0
 
 
-class HeadLimits(HttpToolsProtocol):
+class HeadLimits(AbortableHttp):
     """One connection. A client that sends no whole head in time, or too large a one, is cut."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -7,6 +7,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Final
 
 import uvicorn
+from starlette.concurrency import run_in_threadpool
 
 from haulwright.api.auth.session import is_loopback
 from haulwright.api.head_limits import HeadLimits
@@ -15,11 +16,31 @@ from haulwright.errors import DatabaseProblem, InvalidValue, Refused
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
+    from haulwright.api.streams.streams import Streams
     from haulwright.client.app import Haulwright
 
 GRACE_SECONDS: Final = 10
 KEEP_ALIVE_SECONDS: Final = 65
 BACKLOG: Final = 2048
+
+
+class StreamEndingServer(uvicorn.Server):
+    """A server that ends its streams before it waits for its answers: they would never be finished."""
+
+    def __init__(self, config: uvicorn.Config, streams: Streams) -> None:
+        super().__init__(config)
+        self._streams = streams
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End in order."""
+        self._streams.end()
+        await super().shutdown(sockets)
+        await run_in_threadpool(self._streams.hub.join)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - as a handler of signals has it
+        """End in order by a signal, and do not die of it afterwards; a second one does not wait for open requests."""
+        self.force_exit = self.should_exit
+        self.should_exit = True
 
 
 class ApiServer:
@@ -40,7 +61,8 @@ class ApiServer:
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=GRACE_SECONDS,
         )
-        self._server = _Server(config)
+        self.streams: Streams = api.state.streams
+        self._server = StreamEndingServer(config, self.streams)
         self._socket = listen(host, port)
 
     @property
@@ -56,15 +78,6 @@ class ApiServer:
     def stop(self) -> None:
         """End in order, from another thread."""
         self._server.should_exit = True
-
-
-class _Server(uvicorn.Server):
-    """Ends in order by a signal, and does not die of it afterwards. A second one does not wait for open requests."""
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - as a handler of signals has it
-        """Note that it is to end."""
-        self.force_exit = self.should_exit
-        self.should_exit = True
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -9,12 +9,12 @@ import click
 from haulwright.cli.kit.options import page_options
 from haulwright.cli.kit.params import DURATION
 from haulwright.cli.kit.verbs import NounGroup
+from haulwright.operations.tokens import TOKEN_ROLES
 from haulwright.operations.views.tokens import TOKEN_COLUMNS, new_token_view, revoked_token_view, tokens_view
 
 if TYPE_CHECKING:
     from haulwright.cli.kit.site import Site
 
-ROLES = ("tenant", "support", "admin")
 
 command = NounGroup("token", help="Tokens for the HTTP API: create, list, revoke.", makes_database=("create",))
 
@@ -22,7 +22,7 @@ command = NounGroup("token", help="Tokens for the HTTP API: create, list, revoke
 @command.command("create")
 @click.argument("name")
 @click.option("--tenant", help="Whose rows it sees, and for whom it acts.")
-@click.option("--role", type=click.Choice(ROLES), default="tenant", show_default=True, help="What it may do.")
+@click.option("--role", type=click.Choice(TOKEN_ROLES), default="tenant", show_default=True, help="What it may do.")
 @click.option("--expires-in", type=DURATION, metavar="TIME", help="For how long it is valid, such as '90 days'.")
 @click.pass_obj
 def create(site: Site, name: str, *, tenant: str | None, role: str, expires_in: float | None) -> None:

@@ -79,3 +79,9 @@ def time_of(id_: str) -> int:
     if not is_id(id_):
         raise InvalidValue("id", id_, "is no id of ours", hint="Ids look like 018f2f6e-7c1a-7abc-8def-0123456789ab.")
     return int(id_[:8] + id_[9:13], 16) * 1_000
+
+
+def first_id_of(instant: int) -> str:
+    """Return the smallest id that can have been made at a moment, in microseconds since 1970 UTC."""
+    millisecond = max(instant, 0) // 1_000
+    return f"{millisecond >> 16:08x}-{millisecond & 0xFFFF:04x}-7000-8000-000000000000"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from haulwright.operations.events import EventOperations
     from haulwright.operations.health import Health
     from haulwright.operations.jobs import JobOperations
+    from haulwright.operations.metrics import MetricOperations
     from haulwright.operations.overview import Overview
     from haulwright.operations.principal import Principal
     from haulwright.operations.queues import QueueOperations
@@ -150,6 +151,13 @@ class Operations:
         from haulwright.operations.backups import BackupOperations  # noqa: PLC0415 - as above
 
         return BackupOperations(self.app, self.principal)
+
+    @cached_property
+    def metrics(self) -> MetricOperations:
+        """Figures for a monitor: read."""
+        from haulwright.operations.metrics import MetricOperations  # noqa: PLC0415 - as above
+
+        return MetricOperations(self.app, self.principal)
 
     @cached_property
     def tokens(self) -> TokenOperations:

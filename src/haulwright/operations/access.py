@@ -27,6 +27,7 @@ STAFF: Final = frozenset[Role]({"support", "admin", "system"})
 SUPPORT: Final = frozenset[Role]({"support", "admin"})
 ADMIN: Final = frozenset[Role]({"admin"})
 INSTALLATION: Final = frozenset[Role]({"admin", "system"})
+MONITOR: Final = frozenset[Role]({"monitor"})
 
 VERBS: Final[dict[str, frozenset[Role]]] = {
     "job.read": EVERYBODY,
@@ -38,7 +39,7 @@ VERBS: Final[dict[str, frozenset[Role]]] = {
     "effect.read": EVERYBODY,
     "effect.resolve": SUPPORT,
     "event.read": EVERYBODY,
-    "queue.read": EVERYBODY,
+    "queue.read": EVERYBODY | MONITOR,
     "queue.pause": ADMIN,
     "queue.resume": ADMIN,
     "schedule.read": EVERYBODY,
@@ -46,15 +47,16 @@ VERBS: Final[dict[str, frozenset[Role]]] = {
     "schedule.backfill": SUPPORT,
     "schedule.pause": SUPPORT,
     "schedule.resume": SUPPORT,
-    "source.read": STAFF,
+    "source.read": STAFF | MONITOR,
     "source.pause": ADMIN,
     "source.resume": ADMIN,
     "source.override": ADMIN,
     "task.read": EVERYBODY,
-    "worker.read": STAFF,
+    "worker.read": STAFF | MONITOR,
     "worker.preview": INSTALLATION,
-    "overview.read": EVERYBODY,
-    "health.read": INSTALLATION,
+    "overview.read": EVERYBODY | MONITOR,
+    "health.read": INSTALLATION | MONITOR,
+    "metrics.read": ADMIN | MONITOR,
     "schema.read": INSTALLATION,
     "schema.migrate": ADMIN,
     "backup.create": ADMIN,

@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from haulwright.errors import InvalidValue
 from haulwright.operations.access import Noun, allowed
-from haulwright.stores.events import Place
+from haulwright.stores.events import EventFilter, Place, beyond
 from haulwright.stores.paging import PAGE_LIMIT, Page, check_page, cursor_of, read_cursor
 
 if TYPE_CHECKING:
+    from haulwright.client.app import Haulwright
     from haulwright.events import Event
+
+
+SPAN: Final = 100_000
+"""So many events one look of a follower goes over, however few of them it is about."""
+
+
+class EventFollower:
+    """One who goes through the events and keeps the place: nothing is missed, nothing comes twice."""
+
+    def __init__(self, app: Haulwright, place: Place, which: EventFilter) -> None:
+        self._app = app
+        self._place = place
+        self._which = which
+
+    @property
+    def after(self) -> int:
+        """Every event up to here was given; as text it is a cursor."""
+        return self._place.after
+
+    def read(self, limit: int = PAGE_LIMIT) -> list[Event]:
+        """The next events. None does not mean the end: `after` says how far that was, and whether it went on."""
+        span = SPAN if self._which.job_id is None else None
+        events, self._place = self._app.store.events.follow(self._place, self._which, limit=limit, span=span)
+        return events
 
 
 class EventOperations(Noun):
@@ -45,8 +70,19 @@ class EventOperations(Noun):
         """
         tenant = self._tenant or tenant
         place = self._start(name, tenant, last) if after is None else _place_of(after)
-        events, place = self._store.events.follow(place, tenant=tenant, name=name, limit=check_page(limit))
+        events, place = self._store.events.follow(place, EventFilter(tenant, name), limit=check_page(limit))
         return Page(events, _cursor_of(place))
+
+    @allowed("event.read")
+    def follower(
+        self, *, name: str | None = None, job_id: str | None = None, after: str | None = None
+    ) -> EventFollower:
+        """Somebody who goes on from a cursor, page by page; without one from now on."""
+        newest = self._store.events.newest()
+        place = Place(newest) if after is None else _place_of(after)
+        if max(place.after, place.until) > newest:
+            raise beyond(place, newest)
+        return EventFollower(self._app, place, EventFilter(self._tenant, name, job_id))
 
     def _start(self, name: str | None, tenant: str | None, last: int) -> Place:
         """Before the newest so many."""

@@ -86,6 +86,11 @@ class JobOperations(Noun):
         return self._store.listing.find(job_id, self._tenant)
 
     @allowed("job.read")
+    def unfinished(self, ids: Sequence[str]) -> set[str]:
+        """Those of some jobs that still are to end."""
+        return self._store.joins.unfinished(self._tenant, ids)
+
+    @allowed("job.read")
     def page(self, which: WhichJobs = None, *, after: str | None = None, limit: int = 50) -> JobPage:
         """Jobs by a filter, the newest first, a page at a time."""
         return self._store.listing.page(scoped(which, self._tenant, self._store), after=after, limit=limit)

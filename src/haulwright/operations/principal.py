@@ -8,7 +8,7 @@ from typing import Literal
 from haulwright.engine.names import check_name
 from haulwright.errors import Forbidden, Refused
 
-Role = Literal["tenant", "support", "admin", "system"]
+Role = Literal["tenant", "support", "admin", "system", "monitor"]
 
 
 class TenantRequired(Refused):
@@ -46,6 +46,11 @@ class Principal:
     def admin(cls, name: str, reason: str = "") -> Principal:
         """Somebody who runs the installation."""
         return cls("admin", check_name("principal", name), None, reason)
+
+    @classmethod
+    def monitor(cls, name: str) -> Principal:
+        """A program that watches the installation: it sees figures of all tenants, and no job."""
+        return cls("monitor", check_name("principal", name), None)
 
     @classmethod
     def system(cls, name: str = "worker", *, tenant: str | None = None) -> Principal:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from haulwright import events
 from haulwright.client.store_view import seen_through
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from haulwright.operations.principal import Principal
     from haulwright.stores.connection import Connection
 
-__all__ = ["KeptAnswer", "RequestKey", "answer_request"]
+__all__ = ["KeptAnswer", "RequestKey", "answer_request", "look"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,5 +56,15 @@ def answer_request(
                     return work()
 
             return store.request_keys.once(principal.tenant, key.key, key.fingerprint, joined)
+    finally:
+        events.request_id.reset(token)
+
+
+def look(app: Haulwright, principal: Principal, work: Callable[[], T], *, request_id: str = "") -> T:
+    """Read something on behalf of a principal, seeing of the database what it may see."""
+    token = events.request_id.set(request_id)
+    try:
+        with seen_through(app, store_for(app, principal)):
+            return work()
     finally:
         events.request_id.reset(token)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from haulwright.stores.api_tokens import ApiToken
     from haulwright.stores.paging import Page
 
-TOKEN_ROLES: Final = ("tenant", "support", "admin")
+TOKEN_ROLES: Final = ("tenant", "support", "admin", "monitor")
 """As whom a token may act. The installation itself needs none."""
 
 
@@ -41,8 +41,10 @@ class TokenOperations(Noun):
         tenant = self._own_tenant("token.create", tenant)  # who acts for one tenant lets nobody in to another
         if role == "tenant" and tenant is None:
             raise Refused("A token of a tenant says whose it is.", hint="Name the tenant.")
-        if role == "admin" and tenant is not None:
-            raise Refused("An admin sees all tenants.", hint="Leave the tenant out, or take the role tenant.")
+        if role in {"admin", "monitor"} and tenant is not None:
+            raise Refused(
+                f"Who has the role {role} sees all tenants.", hint="Leave the tenant out, or take the role tenant."
+            )
         expires_at = None
         if expires_in is not None:
             expires_at = self._store.now() + round(seconds(expires_in, what="expires_in", minimum=1) * SECOND)

@@ -43,6 +43,14 @@ class Place(NamedTuple):
         return tuple(writer for writer in writers if writer in self.writers or writer.startswith(_PREPARED))
 
 
+class EventFilter(NamedTuple):
+    """Which events somebody follows. None is no condition."""
+
+    tenant: str | None = None
+    name: str | None = None
+    job_id: str | None = None
+
+
 class RecoveryCount(NamedTuple):
     """Leases that were taken back."""
 
@@ -89,18 +97,19 @@ class Events:
         return self._db.read(self._written)
 
     def follow(
-        self, place: Place, *, tenant: str | None = None, name: str | None = None, limit: int = 100
+        self, place: Place, which: EventFilter | None = None, *, limit: int = 100, span: int | None = None
     ) -> tuple[list[Event], Place]:
         """The events after a place before which none can appear any more, and the place to follow from next.
 
         Each is shown once, in the order of their numbers, and the events of one job in the order of its commits: what
-        writes them holds the job first.
+        writes them holds the job first. One look goes over at most `span` numbers, however few of them it is about.
         """
+        chosen = which or EventFilter()
 
         def work(connection: Connection) -> tuple[list[Event], Place]:
             written = self._written(connection)
             if max(place.after, place.until) > written:
-                raise _beyond(place, written)
+                raise beyond(place, written)
             if place.after == written:
                 return [], place
             # Asked second: whoever was given a number up to `written` is among them, or has ended for all to see.
@@ -108,10 +117,12 @@ class Events:
             if waiting := place.still_writing(writers):
                 return [], place._replace(writers=waiting)
             until = place.until if writers else written
-            params = {"after": place.after, "until": until, "tenant": tenant, "name": name, "limit": limit}
-            events = [_event(row) for row in connection.run(self._book["between"], params)]
+            end = until if span is None else min(until, place.after + span)
+            events = self._between(connection, chosen, {"after": place.after, "until": end, "limit": limit})
             if len(events) == limit:
                 return events, Place(events[-1].seq or 0, until)
+            if end < until:
+                return events, Place(end, until)
             return events, Place(max(place.after, until), written, writers)
 
         return self._db.read(work)
@@ -144,6 +155,14 @@ class Events:
         rows = self._db.read(lambda connection: connection.run(self._book[entry], params))
         return [_event(row) for row in rows]
 
+    def _between(self, connection: Connection, which: EventFilter, span: dict[str, object]) -> list[Event]:
+        params = {**span, "tenant": which.tenant, "name": which.name}
+        if which.job_id is None:
+            return [_event(row) for row in connection.run(self._book["between"], params)]
+        if not is_id(which.job_id):
+            return []
+        return [_event(row) for row in connection.run(self._book["of_job_between"], {**params, "id": which.job_id})]
+
     def _written(self, connection: Connection) -> int:
         return int(connection.run(self._book["written"], {})[0][0])
 
@@ -156,7 +175,7 @@ def as_text(data: Mapping[str, Any]) -> str:
     return json.dumps(data, sort_keys=True)
 
 
-def _beyond(place: Place, written: int) -> InvalidValue:
+def beyond(place: Place, written: int) -> InvalidValue:
     """A place that this database never gave: events that it writes from now on would be taken for shown."""
     why = f"is beyond the newest event of this database, {written}: it belongs to another one, or to a later state"
     return InvalidValue("after", max(place.after, place.until), why, hint="Begin anew without it, or with 0.")

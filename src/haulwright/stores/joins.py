@@ -87,6 +87,11 @@ class Joins:
             lives = {job_id: successors.get(life) or life for job_id, life in lives.items()}
         return Standing(lives, sorted(states), states)
 
+    def unfinished(self, tenant: str | None, ids: Sequence[str]) -> set[str]:
+        """Those of some jobs of a tenant, or of all, that still are to end."""
+        rows = self._db.read(partial(self._run, "unfinished", {"tenant": tenant, "ids": sorted(ids)}))
+        return {str(job_id) for job_id, _ in rows}
+
     def wait(self, lease: Lease, ids: Sequence[str], *, any_tenant: bool = False) -> bool:
         """Write, under the fence of a run, whom its job waits for; False where all of them have ended meanwhile."""
         names = {"parent": lease.id, "tenant": None if any_tenant else lease.tenant, "ids": sorted(ids)}

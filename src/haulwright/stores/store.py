@@ -20,6 +20,7 @@ from haulwright.stores.jobs import Jobs
 from haulwright.stores.joins import Joins
 from haulwright.stores.leases import Leases
 from haulwright.stores.listing import Listing
+from haulwright.stores.metrics import MetricCounts
 from haulwright.stores.pauses import Pauses
 from haulwright.stores.permits import Permits
 from haulwright.stores.postgres.leases import PostgresLeases
@@ -66,6 +67,7 @@ class Store:
         self.integrity = Integrity(database)
         self.api_tokens = ApiTokens(database, self.events)
         self.request_keys = RequestKeys(database)
+        self.metrics = MetricCounts(database)
 
     @classmethod
     def open(

@@ -25,7 +25,7 @@ from haulwright.api.kit.call import ApiCall
 from haulwright.api.kit.files import ApiFile, file_response
 from haulwright.api.kit.problems import request_id_of, responses
 from haulwright.api.kit.uploads import LARGEST_UPLOAD_BYTES
-from haulwright.operations.requests import KeptAnswer, answer_request
+from haulwright.operations.requests import KeptAnswer, answer_request, look
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -33,6 +33,13 @@ ALWAYS: Final = (400, 401, 403, 422, 429, 503)
 WITH_BODY: Final = (408, 413, 415)
 """What every route may answer beside what it is for, and beside it where it takes a body."""
 JSON: Final = "application/json"
+_LAST_EVENT_ID: Final = {
+    "name": "Last-Event-ID",
+    "in": "header",
+    "required": False,
+    "schema": {"type": "string"},
+    "description": "The last `id` that was received; a browser sends it by itself when it comes again.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +85,36 @@ class ApiRoutes:
                 path, _file_endpoint(function), methods=["GET"], response_class=Response, responses=answers,
                 summary=_summary(function), operation_id=self._operation_id(function),
             )  # fmt: skip
+            return function
+
+        return decorate
+
+    def stream(self, path: str, *, missing: bool = False) -> Callable[[F], F]:
+        """Declare what goes on and on: the function gives the answer itself, which is server-sent events."""
+        return self._declare_text(path, "text/event-stream", missing=missing, extra={"parameters": [_LAST_EVENT_ID]})
+
+    def text(self, path: str, media_type: str) -> Callable[[F], F]:
+        """Declare what is no JSON: the function gives the answer itself."""
+        return self._declare_text(path, media_type.partition(";")[0])
+
+    def _declare_text(
+        self, path: str, media_type: str, *, missing: bool = False, extra: dict[str, Any] | None = None
+    ) -> Callable[[F], F]:
+        content: dict[int | str, dict[str, Any]] = {
+            200: {"description": "Text", "content": {media_type: {"schema": {"type": "string"}}}}
+        }
+
+        def decorate(function: F) -> F:
+            self.router.add_api_route(
+                path,
+                _signed(_text_endpoint(function), function),
+                methods=["GET"],
+                response_class=Response,
+                summary=_summary(function),
+                operation_id=self._operation_id(function),
+                responses=responses(*sorted([*ALWAYS, *([404] if missing else [])])) | content,
+                openapi_extra=extra,
+            )
             return function
 
         return decorate
@@ -167,6 +204,16 @@ def _summary(function: Callable[..., Any]) -> str:
     return (function.__doc__ or function.__name__).strip().partition("\n")[0].rstrip(".")
 
 
+def _text_endpoint(function: Callable[..., Response]) -> Callable[..., Response]:
+    @wraps(function)
+    def endpoint(**arguments: Any) -> Response:
+        call: ApiCall = arguments["call"]
+        request_id = request_id_of(call.request)
+        return look(call.app, call.principal, lambda: function(**arguments), request_id=request_id)
+
+    return endpoint
+
+
 def _endpoint(function: Callable[..., Any], *, status: int, keyed: bool, etag: bool) -> Callable[..., Response]:
     @wraps(function)
     def endpoint(**arguments: Any) -> Response:
@@ -187,14 +234,9 @@ def _file_endpoint(function: Callable[..., Any]) -> Callable[..., Response]:
     @wraps(function)
     def endpoint(**arguments: Any) -> Response:
         call: ApiCall = arguments["call"]
-        files: list[ApiFile] = []
-
-        def work() -> KeptAnswer:
-            files.append(function(**arguments))
-            return KeptAnswer(HTTPStatus.OK, "", {})
-
-        answer_request(call.app, call.principal, work, request_id=request_id_of(call.request))
-        return file_response(call.request, files[0])
+        work = lambda: function(**arguments)  # noqa: E731 - said once
+        file: ApiFile = look(call.app, call.principal, work, request_id=request_id_of(call.request))
+        return file_response(call.request, file)
 
     return _signed(endpoint, function)
 

@@ -26,6 +26,12 @@ select name, tenant, job_id, attempt, fence, worker, actor, at, data, seq from h
 where seq > :after and seq <= :until and (:tenant::text is null or tenant = :tenant) and (:name::text is null or name = :name)
 order by seq limit :limit;
 
+-- name: of_job_between
+select name, tenant, job_id, attempt, fence, worker, actor, at, data, seq from haulwright_events
+where job_id = :id::uuid and seq > :after and seq <= :until
+  and (:tenant::text is null or tenant = :tenant) and (:name::text is null or name = :name)
+order by seq limit :limit;
+
 -- name: latest
 select name, tenant, job_id, attempt, fence, worker, actor, at, data, seq from haulwright_events
 where seq < :before and (:tenant::text is null or tenant = :tenant) and (:name::text is null or name = :name)

@@ -19,6 +19,12 @@ select name, tenant, job_id, attempt, fence, worker, actor, at, data, seq from h
 where seq > :after and seq <= :until and (:tenant is null or tenant = :tenant) and (:name is null or name = :name)
 order by seq limit :limit;
 
+-- name: of_job_between
+select name, tenant, job_id, attempt, fence, worker, actor, at, data, seq from haulwright_events
+where job_id = :id and seq > :after and seq <= :until
+  and (:tenant is null or tenant = :tenant) and (:name is null or name = :name)
+order by seq limit :limit;
+
 -- name: latest
 select name, tenant, job_id, attempt, fence, worker, actor, at, data, seq from haulwright_events
 where seq < :before and (:tenant is null or tenant = :tenant) and (:name is null or name = :name)
