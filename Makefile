@@ -22,7 +22,7 @@ demo: setup ## see it work: five applications, two workers, one killed, nothing 
 	@$(BIN)/haulwright demo $(if $(filter command%,$(origin DATABASE_URL)),--database '$(DATABASE_URL)') $(ARGS)
 
 test: setup-dev ## every promise at small size, on SQLite and PostgreSQL (ARGS="-k lease" for a few)
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+	@$(BIN)/python -m pytest -n 3 --dist loadgroup $(ARGS)
 
 check: setup-dev ## format, lint, types, walls between rooms, and what the repository promises about itself
 	@$(BIN)/ruff format --check .

@@ -103,6 +103,7 @@ def serving(app: Haulwright, *, root_path: str = "", **options: Any) -> Iterator
             client.close()
         server.stop()
         thread.join()
+        app.close()
 
 
 Route = tuple[str, str, dict[str, Any] | None]

@@ -55,6 +55,11 @@ class Reception:
         identity: CallerIdentity | None = state[IDENTITY]
         return identity
 
+    async def identify_again(self, request: Request) -> CallerIdentity | None:
+        """The same for a request that goes on: what was known at its beginning may not hold any more."""
+        request.scope.setdefault("state", {}).pop(IDENTITY, None)
+        return await self.identify(request)
+
     async def _identify(self, request: Request) -> CallerIdentity:
         if self._sessions is not None and "authorization" not in request.headers:
             identity = self._sessions.identify(request)

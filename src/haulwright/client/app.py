@@ -90,8 +90,7 @@ class Haulwright:
     @contextmanager
     def existing_store(self) -> Iterator[Store | None]:
         """The memory as it stands: nothing is made and nothing migrated. None where there is no database yet."""
-        view = viewed_store(self)
-        if view is not None:  # a request sees no more here than elsewhere
+        if (view := viewed_store(self)) is not None:  # a request sees no more here than elsewhere
             yield view
             return
         database = open_existing(self.database_url, clock=self._clock)

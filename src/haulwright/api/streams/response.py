@@ -112,7 +112,7 @@ class EventStreamResponse(Response):
     async def _identity(self) -> CallerIdentity | None:
         """Who calls, as far as that holds now."""
         request = self._call.request
-        identity: CallerIdentity | None = await request.app.state.reception.identify(request)
+        identity: CallerIdentity | None = await request.app.state.reception.identify_again(request)
         return identity
 
 
