@@ -165,4 +165,4 @@ def test_texts_that_no_database_takes_are_refused_wherever_they_are(served):
         assert problem(answer) == (422, "invalid_request")
     assert problem(client.get("/syncs/connections/a%00b")) == (422, "invalid_value")
     assert problem(client.get("/syncs/jobs", params={"connection": "\0"})) == (422, "invalid_value")
-    assert problem(client.post("/syncs/connections", json={**new, "tenant": "globex"})) == (422, "invalid_value")
+    assert problem(client.post("/syncs/connections", json={**new, "tenant": "globex"})) == (422, "invalid_request")
