@@ -234,8 +234,8 @@ def _file_endpoint(function: Callable[..., Any]) -> Callable[..., Response]:
     @wraps(function)
     def endpoint(**arguments: Any) -> Response:
         call: ApiCall = arguments["call"]
-        work = lambda: function(**arguments)  # noqa: E731 - said once
-        file: ApiFile = look(call.app, call.principal, work, request_id=request_id_of(call.request))
+        request_id = request_id_of(call.request)
+        file: ApiFile = look(call.app, call.principal, lambda: function(**arguments), request_id=request_id)
         return file_response(call.request, file)
 
     return _signed(endpoint, function)
