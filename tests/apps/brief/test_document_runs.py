@@ -20,6 +20,7 @@ from haulwright.errors import Retryable
 from haulwright.testing.harness import START
 from tests.apps.brief.scenes import QUICK, World
 from tests.apps.brief.test_run_records import prune
+from tests.support.api import serving
 
 line = pytest.mark.line
 PAGE = "applications/brief.md"
@@ -57,9 +58,12 @@ def abandoned(world):
         world.bench.drain()
 
 
-@line("21", "a web service stands beside the worker", missing="the HTTP API")
-def test_there_is_a_web_service():
-    import haulwright.api  # noqa: F401, PLC0415 - what it would serve
+@line("21", "a web service stands beside the worker")
+def test_there_is_a_web_service(world):
+    with serving(world.app) as served:
+        answers = [served.client().get(path) for path in (f"{served.address}/healthz", "/brief/feeds")]
+
+    assert [answer.status_code for answer in answers] == [200, 200]
 
 
 @line("22", "a worker of its own runs the schedules")
@@ -377,6 +381,12 @@ def test_a_recovery_is_told(once):
     assert event.data["detected_by"] == "worker_startup_recovery"
 
 
-@line("137", "recoveries are measured", missing="the HTTP API")
-def test_recoveries_are_measured():
-    import haulwright.api.metrics  # noqa: F401, PLC0415 - what a monitor would read
+@line("137", "recoveries are measured")
+def test_recoveries_are_measured(once):
+    abandoned(once)
+    ((worker,),) = once.rows("select worker_id from haulwright_jobs where state = 'running'")
+    once.bench.store.recovery.recover([str(worker)])
+    with serving(once.app) as served:
+        text = served.client(None, role="monitor").get(f"{served.address}/metrics").text
+
+    assert "\nhaulwright_startup_recoveries 1" in text

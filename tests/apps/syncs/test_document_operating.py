@@ -13,6 +13,8 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 
+from haulwright.api.auth.jwt import JwtAuthenticator, TokenRules
+from haulwright.api.auth.keys import SingleKey, VerificationKey
 from haulwright.apps.syncs.compat import JobDispatcher
 from haulwright.apps.syncs.credentials import from_environment
 from haulwright.apps.syncs.plans import plans
@@ -21,7 +23,9 @@ from haulwright.cli.kit.root import root
 from haulwright.clock import CLOCK_VARIABLE, TESTING_VARIABLE
 from haulwright.errors import Forbidden, InvalidValue
 from haulwright.settings import Settings
+from tests.api.tokens import AUDIENCE, ISSUER, SECRET, Issuer
 from tests.apps.syncs.scenes import SECRETS, World, opened, support
+from tests.support.api import serving
 
 line = pytest.mark.line
 JOBS = "/airbyte/v1/jobs"
@@ -261,9 +265,22 @@ def test_the_file_of_tests_is_there(name):
     assert (Path(__file__).parent / name).read_text("utf-8").count("def test_") >= 2
 
 
-@line("233", "tenant_id comes from a JWT and from nothing else", missing="the HTTP API")
-def test_a_tenant_comes_from_a_token():
-    import haulwright.api  # noqa: F401, PLC0415 - the door that would verify it
+@line("233", "tenant_id comes from a JWT and from nothing else")
+def test_a_tenant_comes_from_a_token(world):
+    world.connect(name="ours")
+    key = SingleKey(VerificationKey("HS256", SECRET.encode()))
+    login, issuer = JwtAuthenticator(key, TokenRules(ISSUER, AUDIENCE)), Issuer("HS256", SECRET.encode())
+    own = issuer.token(tenant="acme")
+    foreign = issuer.token(tenant="globex")
+    with serving(world.app, authenticators=[login]) as served:
+        lists = [
+            served.anonymous(Authorization=f"Bearer {token}", **{"Haulwright-Tenant": "acme"})
+            .get("/syncs/connections")
+            .json()["connections"]
+            for token in (own, foreign)
+        ]
+
+    assert [[one["connector_id"] for one in each] for each in lists] == [["ours"], []]
 
 
 @line("234", "tokens of Airbyte are never logged or shown")
@@ -313,9 +330,19 @@ def test_a_measure_is_taken(world, question, field):
     assert max(values) > 0
 
 
-@line("240-246", "a monitor tracks them", missing="the HTTP API")
-def test_a_monitor_can_track_the_measures():
-    import haulwright.api.metrics  # noqa: F401, PLC0415 - what a monitor would read
+@line("240-246", "a monitor tracks them")
+def test_a_monitor_can_track_the_measures(world):
+    world.connect(name="good")
+    world.finish(world.dispatch("good"), "20 s")
+    with serving(world.app) as served:
+        text = served.client(None, role="monitor").get(f"{served.address}/metrics").text
+
+    told = {line.partition("{")[0].partition(" ")[0] for line in text.splitlines() if not line.startswith("#")}
+    assert {"haulwright_queued_per_minute", "haulwright_connector_success_ratio", "haulwright_run_mean_seconds"} <= told
+    assert re.findall(r"# TYPE (haulwright_dead_letters|haulwright_retries) gauge", text) == [
+        "haulwright_dead_letters",
+        "haulwright_retries",
+    ]
 
 
 STUCK = """
