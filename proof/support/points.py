@@ -59,6 +59,8 @@ POINTS: list[Point] = [
     *_around("commit and settle", "jobs.settle", "settling"),
     *_around("settle", "jobs.settle"),
     Point("settle", "inside jobs.settle", only="sqlite"),
+    *_around("first success", "jobs.settle_successes", "note"),
+    Point("first success", "inside jobs.settle_successes", "note", only="sqlite"),
     *_around("free permit", "jobs.free_permits"),
     *_around("wake", "jobs.wake"),
     *_around("renew", "jobs.renew", "lingering"),
