@@ -78,10 +78,11 @@ def test_both_run_with_one_log_and_are_started_again_when_the_code_changes_or_on
     whole.line_with("dev ", "ended by itself", "started again")
 
     Path("shop_app.py").write_text(APP)
+    whole.line_with("dev ", "shop_app.py changed")  # whoever came up just before it is started once more
     whole.up()
     first = whole.children()
     assert len(first) == 2
-    link = re.search(r"http://\S+", next(line for line in whole.lines if "lets you in" in line))[0]
+    link = re.search(r"http://\S+", [line for line in whole.lines if "lets you in" in line][-1])[0]
     assert link.startswith(address)
     with httpx2.Client(base_url=address) as browser:
         browser.get(link)
