@@ -94,8 +94,8 @@ def _served(address: str) -> Iterator[tuple[str, str]]:
     try:
         assert server.stderr is not None  # noqa: S101 - asked for above
         for line in server.stderr:
-            if found := _ADDRESS.search(line):
-                yield found[0], token
+            if address_line := _ADDRESS.search(line):
+                yield address_line[0], token
                 break
         else:
             raise BenchError("the API did not start")

@@ -25,8 +25,8 @@ class RequestIds:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        given = next((value for name, value in scope["headers"] if name == HEADER), b"")
-        request_id = given if _ID.fullmatch(given) else new_id().encode()
+        proxy_id = next((value for name, value in scope["headers"] if name == HEADER), b"")
+        request_id = proxy_id if _ID.fullmatch(proxy_id) else new_id().encode()
         scope.setdefault("state", {})["request_id"] = request_id.decode()
 
         async def answer(message: Message) -> None:

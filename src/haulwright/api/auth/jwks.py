@@ -52,13 +52,13 @@ class PublishedKeys:
 
     async def find(self, kid: str | None) -> VerificationKey | None:
         """The key of this id. One without an id is found where it is the only one."""
-        known = self._find(kid)
-        if known is None:
+        key = self._find(kid)
+        if key is None:
             await self._refresh()
             return self._find(kid)
         if time.monotonic() - self._read_at > FRESH_SECONDS and (self._refreshing is None or self._refreshing.done()):
             self._refreshing = asyncio.create_task(self._refresh())
-        return known
+        return key
 
     def _find(self, kid: str | None) -> VerificationKey | None:
         if kid is None and len(self._keys) == 1:

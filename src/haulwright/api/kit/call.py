@@ -111,8 +111,8 @@ def _require_no_nul(request: Request) -> None:
 
 def _require_known_query(request: Request) -> None:
     """A mistyped filter would be no filter: what a route does not know is refused."""
-    known: frozenset[str] = request.scope["route"].endpoint.query_names
+    parameters: frozenset[str] = request.scope["route"].endpoint.query_names
     for name in request.query_params:
-        if name not in known:
-            hint = f"This route takes: {', '.join(sorted(known)) or 'none'}."
+        if name not in parameters:
+            hint = f"This route takes: {', '.join(sorted(parameters)) or 'none'}."
             raise InvalidValue("query", name, "is no parameter of this route", hint=hint)

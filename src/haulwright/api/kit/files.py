@@ -53,10 +53,10 @@ def file_response(request: Request, file: ApiFile) -> Response:
         return Response(None, HTTPStatus.NOT_MODIFIED, headers)
     body = file.path.open("rb")
     size = body.seek(0, 2)
-    wanted = request.headers.get("range", "")
+    range_header = request.headers.get("range", "")
     if request.headers.get("if-range", mark) != mark:
-        wanted = ""  # it holds a part of something else
-    part = read_range(wanted, size)
+        range_header = ""  # it holds a part of something else
+    part = read_range(range_header, size)
     if part is not None and not part:
         body.close()
         return problem(

@@ -79,7 +79,7 @@ def requeue(call: Caller, job_id: JobId, body: RequeueBody) -> RequeuedView:
 def requeue_many(call: Caller, body: RequeueManyBody) -> RequeueView | WouldRequeueView:
     """Give the dead letters of a filter another life, each on its own; a refused one does not stop the others."""
     letters = call.operations.dead_letters
-    found = letters.requeue_preview(require_filter(body.q), limit=body.limit)
+    preview = letters.requeue_preview(require_filter(body.q), limit=body.limit)
     if body.preview:
-        return would_requeue_view(found)
-    return requeue_view(letters.requeue_many(found.ids, correlation_id=body.correlation_id, fresh=body.fresh))
+        return would_requeue_view(preview)
+    return requeue_view(letters.requeue_many(preview.ids, correlation_id=body.correlation_id, fresh=body.fresh))

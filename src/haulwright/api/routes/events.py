@@ -24,7 +24,7 @@ def list_(
 ) -> EventPageView:
     """List the newest events, the oldest of them first; the next page is the one before them."""
     cursors = call.cursors(name)
-    known = None if name is None else require_event_name(name)
-    page = call.operations.events.page(name=known, after=cursors.unwrap(cursor), limit=limit)
+    event_name = None if name is None else require_event_name(name)
+    page = call.operations.events.page(name=event_name, after=cursors.unwrap(cursor), limit=limit)
     view = events_view(page)
     return {**view, "next": cursors.wrap(view["next"])}

@@ -79,8 +79,11 @@ async def alive() -> LivenessView:
 )
 def ready(request: Request) -> Response:
     """Say whether the database is reachable with the right schema, and how many workers were seen lately."""
-    found = request.app.state.readiness.look(request.app.state.reception)
+    readiness = request.app.state.readiness.look(request.app.state.reception)
     view: ReadinessView = {
-        "ready": found.ready, "database": found.database, "schema": found.schema, "workers_seen": found.workers_seen,
-    }  # fmt: skip
-    return JSONResponse(view, HTTPStatus.OK if found.ready else HTTPStatus.SERVICE_UNAVAILABLE)
+        "ready": readiness.ready,
+        "database": readiness.database,
+        "schema": readiness.schema,
+        "workers_seen": readiness.workers_seen,
+    }
+    return JSONResponse(view, HTTPStatus.OK if readiness.ready else HTTPStatus.SERVICE_UNAVAILABLE)

@@ -252,8 +252,8 @@ def _discard(index: dict[K, set[Subscription]], key: K, client: Subscription) ->
 
 
 def _chunk(topic: Topic, events: Sequence[Event]) -> Chunk | None:
-    wanted = topic.matching(events)
-    return Chunk(wanted[-1].seq or 0, event_frames(wanted)) if wanted else None
+    matches = topic.matching(events)
+    return Chunk(matches[-1].seq or 0, event_frames(matches)) if matches else None
 
 
 def _wake(clients: Iterable[Subscription]) -> None:

@@ -35,8 +35,8 @@ class EventRing:
     def read(self, topic: Topic, after: int, limit: int) -> list[Event]:
         """The next events of a topic behind a place."""
         first = bisect_right(self._places, after)
-        found: list[Event] = []
-        while first < len(self._events) and len(found) < limit:
-            found += topic.matching(self._events[first : first + limit])
+        matches: list[Event] = []
+        while first < len(self._events) and len(matches) < limit:
+            matches += topic.matching(self._events[first : first + limit])
             first += limit
-        return found[:limit]
+        return matches[:limit]

@@ -59,10 +59,10 @@ def overview(call: Caller) -> Response:
 
 def _place(call: ApiCall, after: str | None) -> str | None:
     """Where the client left off: what its browser says by itself, else what its address says."""
-    given = call.request.headers.get("last-event-id", "")
-    if len(given) > LONGEST_CURSOR_CHARS:
-        raise InvalidValue("Last-Event-ID", given[:40], "is no place in the events")
-    return given or after
+    last_event_id = call.request.headers.get("last-event-id", "")
+    if len(last_event_id) > LONGEST_CURSOR_CHARS:
+        raise InvalidValue("Last-Event-ID", last_event_id[:40], "is no place in the events")
+    return last_event_id or after
 
 
 def _streams(call: ApiCall) -> Streams:

@@ -284,9 +284,9 @@ class Brands(Application):
         """The newest items of every source of a brand, or of one, at most so many of each."""
         connections = [each.id for each in self.repository.connections(principal.acting_tenant, brand_id)]
         if connection_id is not None:
-            if (known := parse_id("connection", connection_id)) not in connections:
+            if (parsed := parse_id("connection", connection_id)) not in connections:
                 raise NotFound("connection", connection_id)
-            connections = [known]
+            connections = [parsed]
         return self.repository.evidence(principal.acting_tenant, brand_id, connections, check_page(limit))
 
     @verb("brands.read")

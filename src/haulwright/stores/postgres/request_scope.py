@@ -121,9 +121,9 @@ class _WalledConnection:
     def bulk_insert(self, entry: Entry, rows: Iterable[Row]) -> None:
         """Write rows one by one, each looked at by the wall."""
         (statement,) = entry
-        made = _COPY.fullmatch(statement)
-        assert made is not None, statement  # noqa: S101 - of our own books
-        table, columns = made.groups()
+        copy = _COPY.fullmatch(statement)
+        assert copy is not None, statement  # noqa: S101 - of our own books
+        table, columns = copy.groups()
         marks = ", ".join(["%s"] * len(columns.split(",")))
         self._connection.execute_each(f"insert into {table} ({columns}) values ({marks})", rows)  # noqa: S608 - as above
 
