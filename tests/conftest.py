@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import tomllib
 import uuid
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import asdict
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -18,12 +20,19 @@ from psycopg import sql
 from haulwright.discovery import GROUP
 from tests.support.binaries import PostgresUnavailable
 from tests.support.postgres import Addressed, obtain
+from tests.support.tables import Files, Schemas
 from tools.document_lines import REFUSALS, lines_of, refused_on
 from tools.requirements import read_requirements
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background of a shell: the processes that tests interrupt would inherit that they ignore it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+if sys.dont_write_bytecode:
+    # An image that sets PYTHONDONTWRITEBYTECODE would have each of the thousand processes that tests start compile the
+    # whole package anew, which takes longer than most of what they do.
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_configure() -> None:
@@ -90,9 +99,58 @@ def sqlite_url(tmp_path: Path) -> str:
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def database_url(request: pytest.FixtureRequest) -> str:
-    """Each database in turn: what is asked of one is asked of both."""
+def empty_database_url(request: pytest.FixtureRequest) -> str:
+    """Each database in turn, without a table: what is asked of one is asked of both."""
     return str(request.getfixturevalue(f"{request.param}_url"))
+
+
+@pytest.fixture
+def database_url(empty_database_url: str) -> str:
+    """The same, where a folder does not say that its tests begin with tables."""
+    return empty_database_url
+
+
+@pytest.fixture
+def package() -> str:
+    """The application whose tables a made database has beside those of the engine; none, unless a folder says so."""
+    return ""
+
+
+@pytest.fixture
+def walled() -> bool:
+    """Whether a made PostgreSQL has the second wall, which `db migrate` puts up; not for tests of a bare store."""
+    return False
+
+
+@pytest.fixture(scope="session")
+def made_files(tmp_path_factory: pytest.TempPathFactory) -> Files:
+    """SQLite files that have their tables."""
+    return Files(tmp_path_factory.mktemp("files"))
+
+
+@pytest.fixture(scope="session")
+def made_schemas(postgres_server: Addressed) -> Iterator[Schemas]:
+    """Schemas that have their tables."""
+    with closing(Schemas(postgres_server)) as schemas:
+        yield schemas
+
+
+@pytest.fixture
+def made_sqlite_url(made_files: Files, package: str, tmp_path: Path) -> str:
+    """A file of this test's own, with the tables in it."""
+    return f"sqlite:///{made_files.copy(package, tmp_path / 'haulwright.db')}"
+
+
+@pytest.fixture
+def made_postgres_url(made_schemas: Schemas, package: str, *, walled: bool) -> Iterator[str]:
+    """A schema with the tables in it, empty again after each test."""
+    yield from made_schemas.lend(package, walled=walled)
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def made_database_url(request: pytest.FixtureRequest) -> str:
+    """Each database in turn with its tables in it: what most tests begin with."""
+    return str(request.getfixturevalue(f"made_{request.param}_url"))
 
 
 def _serve(*, durable: bool) -> Iterator[Addressed]:

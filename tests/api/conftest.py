@@ -14,6 +14,18 @@ __all__ = ["Served", "serving"]
 
 
 @pytest.fixture
+def walled() -> bool:
+    """The database is as `db migrate` leaves it."""
+    return True
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def database_url(request: pytest.FixtureRequest) -> str:
+    """Each database in turn, with the tables of the engine and nothing in them."""
+    return str(request.getfixturevalue(f"made_{request.param}_url"))
+
+
+@pytest.fixture
 def app(database_url: str) -> Haulwright:
     """An app with two tasks."""
     app = Haulwright(database_url)

@@ -23,12 +23,6 @@ from haulwright.redaction import redact
 from haulwright.stores import migrations
 from haulwright.stores.connect import open_database
 from haulwright.stores.store import Store
-from tests.apps.conftest import (  # noqa: F401 - fixtures are found by their names
-    made_database_url,
-    made_postgres_url,
-    made_sqlite_url,
-    made_tables,
-)
 from tests.cli.shop import app
 from tests.stores.scenes import START
 
@@ -81,9 +75,20 @@ def bare() -> Callable[..., Answer]:
 
 
 @pytest.fixture
+def walled() -> bool:
+    """The database is as `db migrate` leaves it."""
+    return True
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def database_url(request: pytest.FixtureRequest) -> str:
+    """Each database in turn, with the tables of the engine in it."""
+    return str(request.getfixturevalue(f"made_{request.param}_url"))
+
+
+@pytest.fixture
 def haulwright(bare: Callable[..., Answer], database_url: str) -> Callable[..., Answer]:
-    """A command on a migrated database of each kind."""
-    bare("db", "migrate", "--database", database_url)
+    """A command on a database of each kind that has its tables."""
     return lambda *words, **more: bare(*words, "--database", database_url, **more)
 
 
@@ -100,10 +105,9 @@ def on_file(bare: Callable[..., Answer], sqlite_url: str) -> Callable[..., Answe
 
 
 @pytest.fixture
-def on_made_file(on_file: Callable[..., Answer]) -> Callable[..., Answer]:
+def on_made_file(bare: Callable[..., Answer], made_sqlite_url: str) -> Callable[..., Answer]:
     """The same on a file that has its tables, for commands that only look."""
-    assert on_file("db", "migrate").code == 0
-    return on_file
+    return lambda *words, **more: bare(*words, "--database", made_sqlite_url, **more)
 
 
 @pytest.fixture

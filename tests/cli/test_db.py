@@ -11,19 +11,19 @@ from haulwright.engine.ids import new_id
 
 
 @pytest.mark.proves("MG-01", "MG-03")
-def test_migrate_tells_what_it_applied_and_applies_it_once(bare, database_url):
-    first = bare("db", "migrate", "--database", database_url, "--json").json
-    second = bare("db", "migrate", "--database", database_url)
+def test_migrate_tells_what_it_applied_and_applies_it_once(bare, empty_database_url):
+    first = bare("db", "migrate", "--database", empty_database_url, "--json").json
+    second = bare("db", "migrate", "--database", empty_database_url)
 
     assert [one["number"] for one in first["applied"]] == list(range(1, first["version"] + 1))
     assert (second.code, second.out) == (0, "The schema is current already.\n")
 
 
-def test_status_says_how_far_the_schema_is_and_changes_nothing(bare, database_url, tmp_path):
-    before = bare("db", "status", "--database", database_url, "--json").json
+def test_status_says_how_far_the_schema_is_and_changes_nothing(bare, empty_database_url, tmp_path):
+    before = bare("db", "status", "--database", empty_database_url, "--json").json
     assert not (tmp_path / "haulwright.db").exists()
-    bare("db", "migrate", "--database", database_url)
-    after = bare("db", "status", "--database", database_url, "--json").json
+    bare("db", "migrate", "--database", empty_database_url)
+    after = bare("db", "status", "--database", empty_database_url, "--json").json
 
     assert (before["applied"], before["current"]) == (0, False)
     assert (after["applied"], after["current"]) == (after["known"], True)

@@ -18,6 +18,12 @@ from haulwright.stores.view_names import declared_names
 APPLICATIONS = ("brands", "brief", "documents", "prices", "syncs")
 
 
+@pytest.fixture
+def database_url(empty_database_url):
+    """These tests make the tables themselves."""
+    return empty_database_url
+
+
 def names_of(application):
     return declared_names(migrations.chain_of(installed_applications().get(application).package, "sqlite"))
 

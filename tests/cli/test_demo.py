@@ -15,11 +15,13 @@ from types import SimpleNamespace
 import psycopg
 import pytest
 
-from haulwright.application.scenario import Check
+from haulwright.application.scenario import Check, Reached
 from haulwright.clock import SECOND
+from haulwright.demo import progress
+from haulwright.demo.cli import _play
 from haulwright.demo.database import place
 from haulwright.demo.summary import DemoSummary
-from haulwright.demo.waits import wait_of
+from haulwright.demo.waits import Wait, wait_of
 from haulwright.discovery import installed_applications
 from haulwright.engine.transitions import State
 from tests.cli.conftest import REPOSITORY
@@ -193,6 +195,46 @@ def test_a_demo_that_is_ended_in_the_middle_leaves_no_worker_behind(process, tmp
 
 def is_alive(pid):
     return Path(f"/proc/{pid}/cmdline").exists() and b"haulwright" in Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+class ScriptedStage:
+    """Workers that start at once, and an act that always has a retry to wait for."""
+
+    def __init__(self):
+        self.phase, self.hastened, self.looks = "", [], 0
+        self.acts = [SimpleNamespace(name="files", promise="", begin=list, checks=list, look=self.look)]
+        self.world = SimpleNamespace(sandbox=SimpleNamespace(url=""), jobs=list)
+        self.kill, self.start = lambda _: 1, lambda _: SimpleNamespace(pid=1)
+
+    def wait_for_workers(self):
+        pass
+
+    def are_workers_up(self):
+        return bool(self.hastened) and self.hastened[-1] == "third to start"
+
+    def look(self):
+        self.looks += self.phase != "third to start"
+        return Reached(min(self.looks, 4), 4)
+
+    def waits(self):
+        return {"files": Wait(f"{'0' * 24}{self.looks:012}", "it is tried again", 26, is_retry=True)}
+
+    def retry_now(self, _job_id):
+        self.hastened.append(self.phase)
+
+    def wait(self, what, is_so):
+        self.phase = what
+        while not is_so():
+            pass
+
+
+def test_a_late_retry_is_made_due_at_once_from_the_first_look_to_the_last(monkeypatch):
+    monkeypatch.setattr(progress, "WAITS_EVERY_SECONDS", 0.0)
+    stage = ScriptedStage()
+
+    _play(SimpleNamespace(out=SimpleNamespace(note=lambda _: None)), stage)
+
+    assert list(dict.fromkeys(stage.hastened)) == ["the workers to work", "third to start", "the work to be finished"]
 
 
 def test_one_figure_that_is_off_is_not_sound():

@@ -11,6 +11,12 @@ import pytest
 from haulwright.testing.harness import Harness
 
 
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def database_url(request: pytest.FixtureRequest) -> str:
+    """Each database in turn, with the tables of the engine and nothing in them."""
+    return str(request.getfixturevalue(f"made_{request.param}_url"))
+
+
 @pytest.fixture
 def bench(database_url: str, tmp_path: Path) -> Iterator[Harness]:
     """An empty database of each kind, by a clock that only the test moves."""

@@ -30,6 +30,12 @@ def shop(database_url):
 
 
 @pytest.fixture
+def database_url(empty_database_url):
+    """Each database in turn, as it is before anybody migrated it."""
+    return empty_database_url
+
+
+@pytest.fixture
 def caller(database_url):
     """The caller's own connection, with a table of its own and a row that is not committed."""
     if database_url.startswith("sqlite"):

@@ -27,9 +27,9 @@ def on_the_bench(bench):
 
 
 @pytest.fixture
-def empty(database_url):
+def empty(empty_database_url):
     """An app on a database without any schema of ours."""
-    with closing(Haulwright(database_url)) as empty:
+    with closing(Haulwright(empty_database_url)) as empty:
         yield empty
 
 
@@ -66,27 +66,27 @@ def test_an_app_that_cannot_be_used_keeps_nobody_from_looking_at_the_rest():
     assert (levels(findings)["app"], levels(findings)["schema"]) == ("problem", "ok")
 
 
-def test_a_database_without_our_schema_is_found_so_and_left_so(empty, database_url):
+def test_a_database_without_our_schema_is_found_so_and_left_so(empty, empty_database_url):
     examined = levels(empty.operations(ADMIN).health.examine(Settings.load()))
     verified = levels(empty.operations(ADMIN).health.verify(stuck_effect_seconds=60))
 
-    if database_url.startswith("sqlite"):
+    if empty_database_url.startswith("sqlite"):
         assert (examined["database"], verified) == ("warn", {"schema": "warn"})
-        assert list(_files_of(database_url)) == []
+        assert list(_files_of(empty_database_url)) == []
     else:
         assert (examined["schema"], verified) == ("problem", {"schema": "problem"})
-        with closing(open_database(database_url)) as database:
+        with closing(open_database(empty_database_url)) as database:
             assert migrations.status(database).applied == 0
 
 
-def test_a_refusal_on_a_database_that_is_not_there_makes_none(empty, database_url):
+def test_a_refusal_on_a_database_that_is_not_there_makes_none(empty, empty_database_url):
     with pytest.raises(Forbidden):
         empty.operations(ACME).health.verify(stuck_effect_seconds=60)
 
     with empty.existing_store() as store:
         assert store is None or migrations.status(store.database).applied == 0
-    if database_url.startswith("sqlite"):
-        assert list(_files_of(database_url)) == []
+    if empty_database_url.startswith("sqlite"):
+        assert list(_files_of(empty_database_url)) == []
 
 
 @pytest.mark.usefixtures("on_the_bench")
@@ -175,12 +175,12 @@ def test_who_is_no_admin_migrates_nothing(empty, principal):
     assert not any(chain.applied for chain in empty.operations(ADMIN).schema.status())
 
 
-def test_the_script_of_a_schema_needs_no_database(empty, database_url):
+def test_the_script_of_a_schema_needs_no_database(empty, empty_database_url):
     script = empty.operations(ADMIN).schema.script("postgres")
 
     assert "create table haulwright_jobs" in script
-    if database_url.startswith("sqlite"):
-        assert list(_files_of(database_url)) == []
+    if empty_database_url.startswith("sqlite"):
+        assert list(_files_of(empty_database_url)) == []
 
 
 def _files_of(database_url):

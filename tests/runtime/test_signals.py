@@ -116,11 +116,11 @@ def test_a_job_that_is_cancelled_while_it_waits_in_hand_is_never_begun(app, star
             until_told(ctx)
 
     first, second = work.enqueue(0), work.enqueue(1)
-    start_worker(concurrency=1)
+    worker = start_worker(concurrency=1)
     eventually(lambda: [first.state(), second.state()] == ["running", "running"])
     app.operations().jobs.cancel(second.id)
     eventually(lambda: app.store.listing.get(second.id).cancel_reason is not None)
-    time.sleep(0.4)  # two heartbeats: the worker knows by now
+    eventually(lambda: second.id in {run.lease.id for run in worker._held_runs() if run.context.signals.cancelled})
     app.operations().jobs.cancel(first.id)
 
     eventually(lambda: [first.state(), second.state()] == ["cancelled", "cancelled"])

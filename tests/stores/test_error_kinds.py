@@ -51,8 +51,8 @@ def refusing(state, calls=None):
 
 
 @pytest.fixture
-def server(clean_postgres_url, clock):
-    with closing(Store.open(clean_postgres_url, clock=clock)) as store:
+def server(made_postgres_url, clock):
+    with closing(Store.open(made_postgres_url, clock=clock)) as store:
         yield store.database
 
 

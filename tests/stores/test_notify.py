@@ -16,21 +16,21 @@ from tests.stores.scenes import new_job
 
 
 @pytest.fixture
-def postgres_store(clean_postgres_url, clock) -> Iterator[Store]:
-    with closing(Store.open(clean_postgres_url, clock=clock)) as store:
+def postgres_store(made_postgres_url, clock) -> Iterator[Store]:
+    with closing(Store.open(made_postgres_url, clock=clock)) as store:
         yield store
 
 
 @pytest.fixture
-def caller(clean_postgres_url) -> Iterator[psycopg.Connection]:
-    with psycopg.connect(clean_postgres_url) as raw:
+def caller(made_postgres_url) -> Iterator[psycopg.Connection]:
+    with psycopg.connect(made_postgres_url) as raw:
         yield raw
         raw.rollback()
 
 
 @pytest.fixture
-def listening(clean_postgres_url) -> Iterator[psycopg.Connection]:
-    with psycopg.connect(clean_postgres_url, autocommit=True) as raw:
+def listening(made_postgres_url) -> Iterator[psycopg.Connection]:
+    with psycopg.connect(made_postgres_url, autocommit=True) as raw:
         raw.execute("listen haulwright")
         yield raw
 

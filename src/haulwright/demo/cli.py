@@ -73,31 +73,37 @@ def _play(site: Site, set_up: Stage) -> DemoSummary:
         act.begin()
         watch.say(f"{act.name}: {act.promise}")
     with watch:
-        set_up.wait("the workers to work", lambda: watch.look() > 1 / 3)
+        set_up.wait("the workers to work", lambda: _look(set_up, watch) > 1 / 3)
         held = _kill(set_up, watch)
-        set_up.wait("the work to be finished", lambda: _is_over(set_up, watch))
+        set_up.wait("the work to be finished", lambda: _look(set_up, watch) >= 1)
     checks = [check for act in acts for check in act.checks()]
     return DemoSummary([*engine_checks(set_up.world, held), *checks], held, watch.seconds)
 
 
-def _is_over(set_up: Stage, watch: DemoProgress) -> bool:
-    """Whether all acts are done. A retry that all would have to wait for is not waited for, and it is said how."""
+def _look(set_up: Stage, watch: DemoProgress) -> float:
+    """The share of the work that is done. A retry that all would have to wait for is not waited for: it is said how."""
     share = watch.look()
     for act, wait in watch.waiting.items():
         if wait.is_retry and wait.seconds > LONGEST_RETRY_SECONDS:
             set_up.retry_now(wait.job_id)
             watch.say(f"{act}: {wait.in_words()}: haulwright job retry {wait.job_id[-12:]}")
     watch.waiting = {}
-    return share >= 1
+    return share
 
 
 def _kill(set_up: Stage, watch: DemoProgress) -> int:
     held = set_up.kill("first")
     watch.say(f"kill -9 first: it was in the middle of its work and held {held} jobs")
     set_up.start("third")
-    set_up.wait_for_workers()
+    set_up.wait("third to start", lambda: _is_at_work(set_up, watch))
     watch.say("third has started in its place, as a supervisor would do it")
     return held
+
+
+def _is_at_work(set_up: Stage, watch: DemoProgress) -> bool:
+    """Whether all workers are; the acts go on meanwhile, and are looked at."""
+    _look(set_up, watch)
+    return set_up.are_workers_up()
 
 
 def _tell(site: Site, set_up: Stage, account: DemoSummary, *, keep: bool) -> None:

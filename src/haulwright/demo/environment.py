@@ -119,8 +119,12 @@ class Stage:
 
     def wait_for_workers(self) -> None:
         """Wait until all that were started are at work."""
+        self.wait("the workers to start", self.are_workers_up)
+
+    def are_workers_up(self) -> bool:
+        """Whether all that were started are at work."""
         pids = {worker.pid for worker in self._workers.values()}
-        self.wait("the workers to start", lambda: pids <= {row.pid for row in self.world.app.store.workers.list()})
+        return pids <= {row.pid for row in self.world.app.store.workers.list()}
 
     def wait(self, what: str, is_so: Callable[[], bool]) -> None:
         """Wait until something is so; not for ever, and not without workers."""
