@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from haulwright import Context, Haulwright, LeaseLost, Retry, Retryable, Throttled, Tx
-from haulwright.client.context import Signals
+from haulwright.client.signals import Signals
 from haulwright.client.task import Task
 from haulwright.errors import DatabaseProblem
 from proof.support.site import Site

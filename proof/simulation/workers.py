@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from haulwright.client.context import Signals
+from haulwright.client.signals import Signals
 from haulwright.engine.job import Lease, LeaseKey
 from haulwright.engine.outcome import Done, Outcome
 from haulwright.engine.retry import Retry

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from haulwright import Context, LeaseLost
-from haulwright.client.context import Signals
+from haulwright.client.signals import Signals
 from haulwright.engine.outcome import Bury, Cancel, Done, Failure, Outcome, RetryLater, Skip, Snooze
 from haulwright.engine.retry import Retry
 from haulwright.engine.settlement import RELEASE, Settlement, resolve

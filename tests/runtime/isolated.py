@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import logging
 import os
 import sys
 import time
@@ -80,3 +81,31 @@ def look_up(prices: dict[str, int]) -> int:
 @app.task(isolation="process", retry=Retry(1))
 def raises() -> int:
     return look_up({})
+
+
+@app.task(isolation="process")
+def talk(ctx: Context) -> None:
+    """It logs in every way there is."""
+    ctx.log.info("%s pages", 3, extra={"facts": {"host": Unpicklable()}})
+    logging.getLogger("shop").debug("nobody asked for this")
+    try:
+        _ = 1 / 0
+    except ZeroDivisionError:
+        logging.getLogger("shop").exception("a page was skipped")
+
+
+@app.task(isolation="process", retry=1, timeout="0.5 s")
+def talk_on(ctx: Context) -> None:
+    """It logs without an end, and hears nothing."""
+    while True:
+        ctx.log.info("and on")
+
+
+class Unpicklable:
+    """What cannot travel to another process."""
+
+    def __reduce__(self) -> str:
+        raise TypeError("stays here")
+
+    def __str__(self) -> str:
+        return "shop.example"

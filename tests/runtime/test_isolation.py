@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 
 import pytest
 
-from haulwright import Haulwright, HaulwrightError
+from haulwright import Context, Haulwright, HaulwrightError
 from haulwright.engine.ids import new_id
 from haulwright.engine.transitions import State
 from haulwright.runtime import children
@@ -106,3 +107,41 @@ def test_a_child_whose_run_broke_off_in_the_parent_does_not_answer_for_the_next_
 def test_an_app_that_no_module_knows_cannot_be_sent_to_another_process():
     with pytest.raises(HaulwrightError, match="found by name"):
         Haulwright().address()
+
+
+@pytest.mark.crash
+def test_what_a_task_logs_in_a_process_of_its_own_is_in_the_workers_log_with_its_job(moved, caplog):
+    caplog.set_level(logging.INFO)
+    handle = isolated.talk.enqueue()
+
+    moved.run_worker(until_empty=True, concurrency=1)
+
+    lines = {record.getMessage(): record for record in caplog.records if record.processName == "haulwright-child"}
+    assert set(lines) == {"3 pages", "a page was skipped"}
+    assert {record.facts["job"] for record in lines.values()} == {handle.id}
+    assert (lines["3 pages"].name, lines["3 pages"].facts["host"]) == ("talk", "shop.example")
+    assert "ZeroDivisionError: division by zero" in lines["a page was skipped"].exc_text
+
+
+@pytest.mark.crash
+def test_a_task_that_logs_without_an_end_is_ended_at_its_time_limit(moved):
+    handle = isolated.talk_on.enqueue()
+
+    moved.run_worker(until_empty=True, concurrency=1)
+
+    assert "time limit" in handle.job().error_message
+
+
+def test_a_context_has_a_logger_that_names_its_job(bench, caplog):
+    caplog.set_level(logging.INFO)
+    app = bench.use(Haulwright())
+
+    @app.task(name="shop.scrape")
+    def scrape(ctx: Context) -> None:
+        ctx.log.info("%s pages", 3)
+
+    handle = scrape.enqueue()
+    bench.drain()
+
+    (record,) = [record for record in caplog.records if record.getMessage() == "3 pages"]
+    assert (record.name, record.job, record.task, record.attempt) == ("shop.scrape", handle.id, "shop.scrape", 1)

@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 from haulwright.client.arguments import Values, values_of_result
 from haulwright.client.blocking import is_async, require_off_loop
 from haulwright.client.event_fields import event_fields_of
+from haulwright.client.job_log import JobLogger
 from haulwright.client.join import JobOutcome, handles_of, join_steps, note_recorded, write_calls
 from haulwright.client.ledger_calls import CommitCall, EffectCall
 from haulwright.client.ledger_keys import COMMIT, LedgerKeys
+from haulwright.client.signals import Signals
 from haulwright.client.steps import CallStep, Steps, StoreStep, awalk, walk
 from haulwright.client.transaction import Tx
 from haulwright.engine.headers import parse_headers
@@ -28,14 +30,11 @@ from haulwright.engine.settlement import Finish, Settlement
 from haulwright.engine.transitions import State
 from haulwright.errors import (
     BlockingCall,
-    Cancelled,
     EffectUnknown,
     InvalidPayload,
     LeaseLost,
     Permanent,
     ResultTooLarge,
-    Suspended,
-    TimedOut,
 )
 from haulwright.stores.error_kinds import statements_of_caller
 
@@ -54,35 +53,6 @@ R = TypeVar("R")
 
 current: ContextVar[Context | None] = ContextVar("haulwright_context", default=None)
 """The context of the run that this code is part of, if any."""
-
-
-@dataclass(slots=True)
-class Signals:
-    """What the worker has to say to a run, which hears it at its next call; and what the worker should know of it."""
-
-    lost: bool = False
-    cancelled: str | None = None
-    timed_out: bool = False
-    has_asked_source: bool = False
-    """It asked a source for something, and was let through, sent to wait, or served what is kept."""
-    parked: str | None = None
-    """The gate of a source that one of its requests closed, for the server asked for patience."""
-    probed: tuple[float, str] | None = None
-    """It tried for all others whether a server is well again, and it is not: how long it waits, and for which gate."""
-    suspended: tuple[float, str] | None = None
-    """It waits for something, and so it is over: for how long at most, and for which gate."""
-
-    def check(self, lease: Lease, verb: str) -> None:
-        """Raise what the run must know before it does anything else."""
-        if self.lost:
-            raise LeaseLost(lease.id, lease.fence, verb)
-        if self.suspended is not None:
-            raise Suspended
-        if self.cancelled is not None:
-            raise Cancelled(self.cancelled)
-        if self.timed_out:
-            message = "the run passed its time limit"
-            raise TimedOut(message)
 
 
 @dataclass(slots=True)
@@ -115,6 +85,11 @@ class Context:
         if self._ledger_keys is None:
             self._ledger_keys = LedgerKeys(self.job.job_key)
         return self._ledger_keys
+
+    @property
+    def log(self) -> JobLogger:
+        """A logger of the task whose lines name the job: `ctx.log.info("%s pages", count)`."""
+        return JobLogger(self.job)
 
     @property
     def headers(self) -> dict[str, str]:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from haulwright.client.address import import_object
 from haulwright.redaction import redact
+from haulwright.runtime.child_logging import send_logs
 from haulwright.runtime.execution import Run, run_async, run_plain
 from haulwright.runtime.failure import failure_of
 from haulwright.runtime.observers import SILENT
@@ -71,8 +72,8 @@ class NotReady:
     failure: Failure
 
 
-def serve(address: tuple[str, str], database_url: str, parent_pid: int, pipe: Connection) -> None:
-    """Run jobs as they come, until the parent closes the pipe."""
+def serve(address: tuple[str, str], database_url: str, parent_pid: int, pipe: Connection, log_level: int) -> None:
+    """Run jobs as they come, until the parent closes the pipe. What they log goes to the parent, from a level on."""
     die_with(parent_pid)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group; the parent decides what it means
     with ExitStack() as stack:
@@ -85,6 +86,7 @@ def serve(address: tuple[str, str], database_url: str, parent_pid: int, pipe: Co
                 pipe.send(NotReady(failure_of(error)))
             return
         pipe.send(READY)
+        send_logs(child.send, log_level)
         child.work()
 
 
@@ -97,6 +99,12 @@ class _ChildSide:
         self._pipe = pipe
         self._jobs: queue.SimpleQueue[Begin] = queue.SimpleQueue()
         self._run: Run | None = None
+        self._sending = threading.Lock()
+
+    def send(self, message: object) -> None:
+        """Send a message, whole: the threads of a task may log while it ends."""
+        with self._sending:
+            self._pipe.send(message)
 
     def listen(self) -> None:
         """Take messages from the parent; without a parent there is nothing to live for."""
@@ -115,7 +123,7 @@ class _ChildSide:
     def work(self) -> None:
         """Run one job after the other."""
         while True:
-            self._pipe.send(self._run_job(self._jobs.get()))
+            self.send(self._run_job(self._jobs.get()))
 
     def _run_job(self, begin: Begin) -> ChildEnded | NotReady:
         self._run = None

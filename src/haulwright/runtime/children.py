@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import signal
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from haulwright.engine.outcome import Cancel, Died, Failure, Outcome, RetryLater
 from haulwright.runtime.child import READY, Begin, ChildEnded, EndSignals, NotReady, serve
+from haulwright.runtime.child_logging import ChildRecord
 from haulwright.runtime.start import CannotStart, not_started
 
 if TYPE_CHECKING:
@@ -116,7 +118,8 @@ class _Child:
         except OSError as error:
             raise CannotStart(WHAT, error) from error
         try:
-            arguments = (app.address(), app.database_url, os.getpid(), child_end)
+            log_level = logging.getLogger().getEffectiveLevel()
+            arguments = (app.address(), app.database_url, os.getpid(), child_end, log_level)
             self.process: SpawnProcess = _spawn.Process(
                 target=serve, args=arguments, name="haulwright-child", daemon=True
             )
@@ -135,13 +138,24 @@ class _Child:
         """Give it a job and wait: for its answer, its death, or a reason to end it."""
         try:
             self._pipe.send(Begin(run.lease, run.context.worker))
-            while not self._pipe.poll(LOOK_SECONDS):
+            while (answer := self._answer(LOOK_SECONDS)) is None:
                 if self._must_end(run):
                     return self._end(run)
-            answer: ChildEnded | NotReady = self._pipe.recv()
         except (EOFError, OSError):
             return self._died()
         return answer
+
+    def _answer(self, seconds: float) -> ChildEnded | NotReady | None:
+        """What the child answers within a time, if it does. What its task logs meanwhile is written here."""
+        until = time.monotonic() + seconds
+        while self._pipe.poll(max(0.0, until - time.monotonic())):
+            message: ChildEnded | NotReady | ChildRecord = self._pipe.recv()
+            if not isinstance(message, ChildRecord):
+                return message
+            message.write()
+            if time.monotonic() > until:  # it logs without an end: others are to be heard as well
+                break
+        return None
 
     def _first_message(self) -> object:
         try:
@@ -173,8 +187,8 @@ class _Child:
         """Tell the run to stop; if it does not listen, the process is terminated, then killed."""
         signals = run.context.signals
         self._pipe.send(EndSignals(signals.lost, signals.cancelled, signals.timed_out))
-        if self._pipe.poll(TERM_SECONDS):
-            answer: ChildEnded | NotReady = self._pipe.recv()
+        answer = self._answer(TERM_SECONDS)
+        if answer is not None:
             return answer
         self.process.terminate()
         self.process.join(TERM_SECONDS)

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from haulwright.client.arguments import problem_of
-from haulwright.client.context import Context, Signals, current
+from haulwright.client.context import Context, current
 from haulwright.client.event_fields import event_fields_of
+from haulwright.client.signals import Signals
 from haulwright.clock import SECOND
 from haulwright.engine.lease import gate_wait_us
 from haulwright.engine.outcome import (

@@ -8,9 +8,10 @@ from datetime import datetime
 from typing import Any, Literal
 
 from haulwright.client.blocking import is_async
-from haulwright.client.context import Context, Signals
+from haulwright.client.context import Context
 from haulwright.client.handle import Handle
 from haulwright.client.join import JobOutcome
+from haulwright.client.signals import Signals
 from haulwright.client.steps import Steps
 from haulwright.engine.job import Lease
 from haulwright.errors import Suspended
