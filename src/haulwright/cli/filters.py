@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from haulwright.cli.kit.params import task_names
+
 if TYPE_CHECKING:
     from haulwright.operations.filters import JobQuery
 
@@ -22,7 +24,7 @@ def filter_options(function: F) -> F:
         click.option("--error-code", metavar="CODE", help="Only those whose last error has this code."),
         click.option("--tag", help="Only those with this tag."),
         click.option("--tenant", help="Only those of this tenant."),
-        click.option("--task", help="Only those of this task."),
+        click.option("--task", shell_complete=task_names, help="Only those of this task."),
         click.option("--queue", help="Only those in this queue."),
     ):
         function = option(function)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from haulwright.cli.kit.params import DURATION, pairs
+from haulwright.cli.kit.params import DURATION, pairs, task_names
 from haulwright.cli.kit.verbs import Verb
 from haulwright.errors import JobFailed
 from haulwright.operations.views.jobs import enqueued_view, job_view
@@ -20,7 +20,7 @@ WORTH_SAYING = frozenset({"no_worker", "queue_paused", "unknown_task"})
 
 
 @click.command("run", cls=Verb)
-@click.argument("task")
+@click.argument("task", shell_complete=task_names)
 @click.argument("arguments", nargs=-1, metavar="[NAME=VALUE]...")
 @click.option("--wait", is_flag=True, help="Wait for the job and print its result.")
 @click.option("--timeout", type=DURATION, metavar="TIME", help="With --wait: not longer than this; the job goes on.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -14,6 +14,9 @@ from haulwright.engine.ids import is_id
 from haulwright.errors import InvalidValue, NotFound, Refused
 from haulwright.operations.event_names import require_event_name
 from haulwright.operations.times import instant_of
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 SHOWN_CHARS: Final = 200
 """How much of a value an error repeats."""
@@ -60,6 +63,17 @@ class JobIdParam(_Kind):
             raise NotFound("job", repr(value), hint=hint)
         return text
 
+    def shell_complete(
+        self,
+        ctx: click.Context,
+        param: click.Parameter,  # noqa: ARG002 - click's signature
+        incomplete: str,
+    ) -> list[CompletionItem]:
+        """The newest jobs."""
+        from haulwright.cli.kit.completion import complete_job  # noqa: PLC0415 - only where a shell asks
+
+        return complete_job(ctx, incomplete)
+
 
 class EventNameParam(_Kind):
     """The name of an event."""
@@ -92,6 +106,13 @@ EVENT_NAME = EventNameParam()
 INSTANT = InstantParam()
 JOB_ID = JobIdParam()
 JSON = JsonParam()
+
+
+def task_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001 - as above
+    """The tasks that a shell offers."""
+    from haulwright.cli.kit.completion import complete_task  # noqa: PLC0415 - as above
+
+    return complete_task(ctx, incomplete)
 
 
 def pairs(texts: tuple[str, ...], *, what: str, conceal: bool = False) -> dict[str, str]:

@@ -70,9 +70,14 @@ class Site:
         """Whatever gives a database: the app, or a bare one where only the database was named, or neither."""
         from haulwright.client.app import Haulwright  # noqa: PLC0415 - as above
 
-        if self._app_flag or (self.settings["app"] and not self.database_flag):
+        if self.names_app:
             return self.app
         return self._resources.enter_context(closing(Haulwright(str(self.settings["database_url"]))))
+
+    @property
+    def names_app(self) -> bool:
+        """Whether the command is about an app, and not a database alone."""
+        return bool(self._app_flag or (self.settings["app"] and not self.database_flag))
 
     def application(self, name: str, *, reads: bool = False) -> Any:
         """An application by its name, its database open: that of the named app, else one on the bare database.

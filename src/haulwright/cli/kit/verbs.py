@@ -67,7 +67,9 @@ class Verb(click.Command):
         """Run with a site made of the common options, wherever on the line they stood."""
         from haulwright.cli.kit.site import Site  # noqa: PLC0415 - `haulwright --version` needs none of it
 
-        common = {name: ctx.params.pop(name, None) or _option_before(ctx, name) for name in _COMMON}
+        common = common_values(ctx)
+        for name in _COMMON:
+            ctx.params.pop(name, None)
         as_json, utc = bool(common["json"]), bool(common["utc"])
         group = ctx.parent.command if ctx.parent is not None else None
         makes_database = isinstance(group, NounGroup) and group.may_make_database(self.name or "")
@@ -134,6 +136,11 @@ def _complete_hint(error: HaulwrightError, site: Site) -> None:
         error.hint = NOT_FOUND_HINTS.get(error.what, "")
     if not site.out.as_json:
         error.hint = site.typable(error.hint)
+
+
+def common_values(ctx: click.Context) -> dict[str, Any]:
+    """What the options of every command say, wherever on the line they stood."""
+    return {name: ctx.params.get(name) or _option_before(ctx, name) for name in _COMMON}
 
 
 def _option_before(ctx: click.Context, name: str) -> Any:
