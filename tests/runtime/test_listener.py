@@ -67,6 +67,28 @@ def test_where_folders_cannot_be_watched_the_version_of_the_file_tells(sqlite_ur
             assert bell.wait(90)
 
 
+def test_commits_ring_once_in_a_while_however_many_pieces_they_write(sqlite_url, monkeypatch):
+    """Who is woken by the first piece is not kept from work by the others, and hears what came meanwhile."""
+    monkeypatch.setattr("haulwright.stores.sqlite.listener.RING_SECONDS", 60.0)
+    with closing(Haulwright(sqlite_url)) as app:
+
+        @app.task()
+        def work() -> None: ...
+
+        app.store.now()
+        with closing(SqliteListener(app.store.database.path)) as bell:
+            work.enqueue()
+            rings: list[bool] = []
+            listening = threading.Thread(target=lambda: rings.extend(bell.wait(0.05) for _ in range(20)))
+            listening.start()
+            for _ in range(20):
+                work.enqueue()
+            listening.join()
+            monkeypatch.setattr("haulwright.stores.sqlite.listener.RING_SECONDS", 0.0)
+
+            assert (sum(rings), bell.wait(90)) == (1, True)
+
+
 def test_an_idle_worker_does_not_wait_for_its_next_look(ready_url):
     with closing(Haulwright(ready_url)) as app:
         ran = threading.Event()

@@ -20,6 +20,9 @@ from typing import NamedTuple
 
 POLL_SECONDS = 0.005
 """Between two looks at `data_version`, where there is no watch."""
+RING_SECONDS = 0.001
+"""Between two rings. A commit writes the log in ten pieces, and each would ring: whoever is woken by the first would be
+kept from its work by the others. What is written meanwhile rings afterwards, once."""
 _IN_MODIFY = 0x2
 _IN_CREATE = 0x100
 _IN_DELETE_SELF = 0x400
@@ -47,6 +50,8 @@ class SqliteListener:
         self._watch = _new_watch()
         self._target = _NO_TARGET
         self._is_on_log = False
+        self._rang = float("-inf")
+        """When it rang last, on the monotonic clock."""
         if self._watch is not None:
             self._aim(self._watch)
         self._asked = None if self._watch is not None else sqlite3.connect(path, check_same_thread=False, timeout=0)
@@ -75,12 +80,14 @@ class SqliteListener:
 
     def _wait_for_watch(self, seconds: float) -> bool:
         until = time.monotonic() + seconds
+        time.sleep(max(0.0, min(self._rang + RING_SECONDS, until) - time.monotonic()))
         while (left := until - time.monotonic()) > 0:
             watch = self._watch
             if watch is None:
                 return False
             ready, _, _ = select.select([watch], [], [], left)
             if ready and self._concerns_log(watch, _notices(os.read(watch, _READ_BYTES))):
+                self._rang = time.monotonic()
                 return True
         return False
 

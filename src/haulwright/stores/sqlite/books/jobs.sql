@@ -262,9 +262,8 @@ select
     input.result, j.created_at, :now, j.started_at, :now, j.payload_bytes, j.audited
 from input cross join haulwright_jobs j
 where j.id = input.id and j.fence = 1 and j.worker_id = :worker_id and j.state = 'running' and not j.joined;
-delete from haulwright_jobs where id in (
-    select j.id from input cross join haulwright_jobs j
-    where j.id = input.id and j.fence = 1 and j.worker_id = :worker_id and j.state = 'running' and not j.joined)
+delete from haulwright_jobs
+where id in (select id from input) and fence = 1 and worker_id = :worker_id and state = 'running' and not joined
 returning id;
 
 -- name: put_back
