@@ -12,11 +12,13 @@ from psycopg import sql
 
 from haulwright.clock import SECOND
 from haulwright.engine.ids import new_id
+from haulwright.engine.transitions import State
 from haulwright.stores import migrations
 from haulwright.stores.books import book
 from haulwright.stores.connect import open_database
 from haulwright.stores.leases import HIGHEST
-from haulwright.stores.sqlite.connection import with_table
+from haulwright.stores.listing import JobFilter
+from haulwright.stores.sqlite.connection import SqliteConnection, with_table
 from haulwright.stores.store import Store
 from tests.stores.scenes import START, claim, new_job
 
@@ -106,6 +108,25 @@ def test_sqlite_lists_a_tenants_finished_jobs_newest_first_by_an_index(sqlite_st
     plan = _sqlite_plan(sqlite_store, statement, {"tenant": "t"})
 
     assert plan == ["SEARCH haulwright_history USING INDEX haulwright_history_tenant (tenant=?)"]
+
+
+@pytest.mark.parametrize(
+    ("tenant", "index"), [(None, "haulwright_history_dead_newest"), ("t1", "haulwright_history_dead (tenant=?)")]
+)
+def test_sqlite_lists_dead_letters_without_the_rest_of_the_history(sqlite_store, tenant, index):
+    steps = []
+    execute = SqliteConnection.execute
+
+    def explained(self, sql, params=None):
+        steps.extend(row[3] for row in execute(self, f"explain query plan {sql}", params))
+        return execute(self, sql, params)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SqliteConnection, "execute", explained)
+        sqlite_store.listing.page(JobFilter(tenant=tenant, state=State.DEAD))
+
+    assert f"INDEX {index}" in steps[0]
+    assert [step for step in steps if "TEMP B-TREE" in step] == []
 
 
 def test_sqlite_reads_the_effects_of_one_job_not_of_a_whole_tenant(sqlite_store):

@@ -134,7 +134,8 @@ class Listing:
         if after is not None and not is_id(after):
             raise no_cursor(after)
         hot, cold = self._where(job_filter, after, hot=True), self._where(job_filter, after, hot=False)
-        rows = self._db.read(lambda connection: self._both(connection, hot, cold, limit + 1))
+        index = self._dead_index(job_filter)
+        rows = self._db.read(lambda connection: self._both(connection, hot, cold, limit + 1, index))
         jobs = self._filled(rows[:limit])
         return JobPage(jobs, jobs[-1].id if len(rows) > len(jobs) else None)
 
@@ -148,7 +149,9 @@ class Listing:
         if after is not None:
             where.beyond("j.lease_expires_at, j.id", _lease_cursor(after))
         rows = self._db.read(
-            lambda connection: self._select(connection, "haulwright_jobs", where, "j.lease_expires_at, j.id", limit + 1)
+            lambda connection: self._select(
+                connection, "haulwright_jobs j", where, "j.lease_expires_at, j.id", limit + 1
+            )
         )
         jobs = self._filled(rows[:limit])
         return JobPage(jobs, cursor_of(jobs[-1].lease_expires_at or 0, jobs[-1].id) if len(rows) > len(jobs) else None)
@@ -185,18 +188,27 @@ class Listing:
             jobs.append(_job([*row[:_ARGS_PLACE], args, *row[_ARGS_PLACE + 1 :]]))
         return jobs
 
-    def _both(self, connection: Connection, hot: _Where | None, cold: _Where | None, limit: int) -> list[Row]:
+    def _dead_index(self, job_filter: JobFilter) -> str:
+        """The index of dead letters, named for SQLite: it would else go through all of the history by its key."""
+        if self._db.dialect != "sqlite" or job_filter.state is not State.DEAD:
+            return ""
+        return f"indexed by haulwright_history_dead{'_newest' if job_filter.tenant is None else ''}"
+
+    def _both(
+        self, connection: Connection, hot: _Where | None, cold: _Where | None, limit: int, index: str = ""
+    ) -> list[Row]:
         rows: list[Row] = []
-        for table, where in (("haulwright_jobs", hot), ("haulwright_history", cold)):
+        for table, where in (("haulwright_jobs j", hot), (f"haulwright_history j {index}", cold)):
             if where is not None:
                 rows += self._select(connection, table, where, "j.id desc", limit)
         # A job that ended between the two reads was read twice: it is shown as it was read last.
         once = {row[0]: row for row in rows}
         return [once[job_id] for job_id in sorted(once, reverse=True)[:limit]]
 
-    def _select(self, connection: Connection, table: str, where: _Where, order: str, limit: int) -> list[Row]:
+    def _select(self, connection: Connection, source: str, where: _Where, order: str, limit: int) -> list[Row]:
+        columns = _columns(source.split(" ", 1)[0], connection.dialect)
         sql = (
-            f"select {_columns(table, connection.dialect)} from {table} j where {where.sql} "  # noqa: S608 - _Where
+            f"select {columns} from {source} where {where.sql} "  # noqa: S608 - _Where
             f"order by {order} limit {limit:d}"
         )
         return connection.execute(sql, where.values)
@@ -206,6 +218,8 @@ class Listing:
         if not _may_match(job_filter, hot=hot):
             return None
         where = _Where(self._mark)
+        if job_filter.state is State.DEAD:
+            where.text("j.state = 'dead'")  # in words: its indexes are partial
         for name in _EQUAL:
             where.add(f"j.{name} = {{}}", getattr(job_filter, name))
         where.add(f"{self._place}(j.tags, {{}}) > 0", _in_json(job_filter.tag))

@@ -6,7 +6,7 @@
 select error_class, error_code, task, count(*), min(finished_at), max(finished_at), max(id)
 from haulwright_history
 where requeued_to is null and id in (
-    select id from haulwright_history indexed by haulwright_history_dead
+    select id from haulwright_history indexed by haulwright_history_dead_newest
     where state = 'dead'
     order by id desc
     limit :newest
