@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 import pytest
 
+from haulwright.engine.ids import new_id
+from haulwright.engine.job import LeaseKey
 from haulwright.errors import Throttled
+from haulwright.sources import governor
+from haulwright.stores.sources.admission import Admission, Release
 
 
 def test_a_right_that_still_waits_is_void_once_the_source_is_closed(bench, app, shop):
@@ -45,6 +50,50 @@ def test_a_job_that_meets_a_gate_which_closed_after_its_claim_waits_and_burns_no
     row = bench.store.listing.get(handle.id, None)
     assert (row.waiting_on, row.attempts, row.deferrals) == ("source:files:paused", 0, 1)
     assert outside.books.count(service="files") == 0
+
+
+def test_runs_that_come_together_look_once_whether_the_source_was_closed(bench, app, shop, monkeypatch):
+    monkeypatch.setattr("haulwright.sources.governor.YOUNG_SECONDS", 60.0)
+    files = shop()
+    bench.use(app)
+    files.row()
+    gates, right = (
+        app.store.gates,
+        Admission("files", 1, LeaseKey(new_id(), 1, new_id()), heard=time.monotonic() - 3600),
+    )
+    looks = []
+    monkeypatch.setattr(type(app.store.sources), "standing", noting(type(app.store.sources).standing, looks))
+
+    async def begin_all():
+        return [await governor._has_begun(gates, right) for _ in range(5)]
+
+    assert asyncio.run(begin_all()) == [True] * 5
+    assert len(looks) == 1
+
+
+def test_a_run_looks_again_at_a_source_that_another_run_found_failing(bench, app, shop):
+    files = shop(breaker="1 failure / 5 min")
+    bench.use(app)
+    files.row()
+    gates, holder = app.store.gates, LeaseKey(new_id(), 1, new_id())
+    assert not gates.is_shut_to(Admission("files", 1, holder))
+    assert gates.was_open("files", 60.0)
+
+    gates.leave(Admission("files", 1, holder), Release("failed"))
+
+    assert not gates.was_open("files", 60.0)
+    assert gates.is_shut_to(Admission("files", 1, holder))
+    assert not gates.was_open("files", 60.0)
+
+
+def noting(method, calls):
+    """The same method, which writes down that it was called."""
+
+    def noted(*words):
+        calls.append(words)
+        return method(*words)
+
+    return noted
 
 
 def test_a_probe_is_not_shut_out_by_its_own_breaker(bench, app, shop, outside, monkeypatch):

@@ -27,7 +27,8 @@ FRESH_SECONDS: Final = 5.0
 Within one interval of the rate the place is its own, however long that is: nobody else was given it.
 """
 YOUNG_SECONDS: Final = 0.1
-"""A right that is older when it is used is looked at once more: the source may have been closed since."""
+"""A right that is older when it is used is looked at once more: the source may have been closed since. What one run
+sees holds for the others for as long."""
 CHANCES: Final = 3
 """How often one request asks anew because the source was closed before it could begin."""
 REMEMBERED: Final = 10_000
@@ -168,7 +169,7 @@ async def _has_begun(gates: Gates, admission: Admission) -> bool:
     try:
         if admission.delay_us:
             await asyncio.sleep(max(0.0, admission.starts - time.monotonic()))
-        is_young = time.monotonic() - admission.heard < YOUNG_SECONDS
+        is_young = time.monotonic() - admission.heard < YOUNG_SECONDS or gates.was_open(admission.key, YOUNG_SECONDS)
         if is_young or not await asyncio.to_thread(gates.is_shut_to, admission):
             return True
     except asyncio.CancelledError:

@@ -18,7 +18,7 @@ from haulwright.sources.database_cache import DatabaseCacheStore
 from haulwright.sources.governor import Governor
 from haulwright.sources.http.background import wait_for
 from haulwright.sources.http.classify import UNAUTHORISED, refuses_credential
-from haulwright.sources.http.client import Http, RequestOptions, StreamOptions
+from haulwright.sources.http.client import MOST_CONNECTIONS, Http, RequestOptions, StreamOptions
 from haulwright.sources.http.gate import Signal, Verdict
 from haulwright.sources.http.limits import Limits
 from haulwright.sources.http.policy import Policy
@@ -110,6 +110,7 @@ class Source:
             store=DatabaseCacheStore(self.key, lambda: self._store(current.get()).cache) if keeps else None,
             headers=self._web.get("headers"),
             auth=Credential.bearer(credential) if isinstance(credential, Secret) else credential,
+            connections=max(MOST_CONNECTIONS, self.figures.concurrency or 0),
         )
 
     async def arequest(self, method: str, url: str, **options: Unpack[RequestOptions]) -> Reply:

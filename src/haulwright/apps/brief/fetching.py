@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal
@@ -15,7 +16,7 @@ from haulwright.apps.brief.articles import CHUNK, IntakeCounts, take_in
 from haulwright.apps.brief.entries import ArticleDraft, drafts, fit
 from haulwright.apps.brief.feeds import FeedSubscription, FeedSubscriptions
 from haulwright.apps.brief.sites import Sites
-from haulwright.clock import SECOND
+from haulwright.clock import SECOND, Instant
 from haulwright.events import Event
 from haulwright.redaction import redact
 from haulwright.sources.feeds import FeedLimits, parse_feed
@@ -84,7 +85,7 @@ class FetchFeeds:
                 return await ctx.acommit(
                     "unchanged", self._write_answered, feed, {}, FeedFetch("unchanged"), settle=True
                 )
-            body = await asyncio.to_thread(self._read, feed, reply, digest, await asyncio.to_thread(ctx.store.now))
+            body = await asyncio.to_thread(self._read, feed, reply, digest, ctx.store.now)
         except (Permanent, Retryable, AuthFailed) as error:
             message = fit(redact(error.message), ERROR_CHARS)
             return await ctx.acommit("failed", self._write_failed, feed, ctx.job.id, message, settle=True)
@@ -98,9 +99,9 @@ class FetchFeeds:
             reply = await source.aget(feed.url, headers=headers)
         return reply if reply.status == NOT_MODIFIED and headers else reply.raise_for_status()
 
-    def _read(self, feed: FeedSubscription, reply: Reply, digest: str, now: int) -> Body:
+    def _read(self, feed: FeedSubscription, reply: Reply, digest: str, now: Callable[[], Instant]) -> Body:
         """Make articles of a body; refused whole where it is no feed."""
-        moment = _EPOCH + timedelta(microseconds=now)
+        moment = _EPOCH + timedelta(microseconds=now())
         kind = reply.header("content-type") or None
         try:
             parsed_feed = parse_feed(reply.body, content_type=kind, url=reply.url, now=moment, limits=LIMITS)

@@ -23,6 +23,11 @@ _HINT: Final = "Give an absolute address such as https://shop.example/item?id=7.
 _PORTS: Final = {"http": 80, "https": 443}
 _HOST: Final = re.compile(r"[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
 _ODD: Final = re.compile(r"[\x00-\x1f\x7f\\]")
+# What most addresses are: nothing to encode or to decode, no dot segments, no user. Nothing else becomes of such a one.
+_PLAIN: Final = re.compile(
+    r"(https?)://([a-z0-9-]+(?:\.[a-z0-9-]+)*)(?::([1-9][0-9]{0,4}))?"
+    r"((?:/(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*)?)+(?:\?[A-Za-z0-9._~=&:,/-]+)?)"
+)
 _NUMBER: Final = re.compile(r"(?:[0-9]+|0x[0-9a-f]*)")
 
 
@@ -74,6 +79,10 @@ class Address:
 
 def parse(url: str, params: Iterable[tuple[str, str]] = (), *, base: Address | None = None) -> Address:
     """Return where a URL leads, relative to `base` if there is one; refuse what is none, block what hides its host."""
+    pairs = list(params)
+    if len(url) <= LONGEST_URL_CHARS and not pairs and (plain := _PLAIN.fullmatch(url)):
+        scheme, host, port, target = plain.groups()
+        return _address(url, (scheme, host, int(port) if port else None), target)
     with needs_extra("http", "A request"):
         import httpx2  # noqa: PLC0415  commands that send nothing start without it
 
@@ -82,7 +91,7 @@ def parse(url: str, params: Iterable[tuple[str, str]] = (), *, base: Address | N
     try:
         text = with_ascii_host(url.strip())
         parsed = httpx2.URL(base.url).join(text) if base else httpx2.URL(text)
-        if pairs := list(params):
+        if pairs:
             parsed = parsed.copy_with(params=[*parsed.params.multi_items(), *pairs])
         host, target = parsed.raw_host.decode("ascii").lower(), parsed.raw_path.decode("ascii")
     except (httpx2.InvalidURL, ValueError, TypeError):
@@ -92,11 +101,18 @@ def parse(url: str, params: Iterable[tuple[str, str]] = (), *, base: Address | N
         raise Blocked(f"{_shown(url)} is neither http nor https.", hint=_HINT)
     if parsed is None or not host or not parsed.scheme:
         raise _refusal(url, "cannot be read as an absolute address")
-    port = parsed.port if parsed.port is not None else _PORTS[parsed.scheme]
+    return _address(url, (parsed.scheme, host, parsed.port), target, parsed.userinfo.decode("latin-1"))
+
+
+def _address(url: str, origin: tuple[str, str, int | None], target: str, userinfo: str = "") -> Address:
+    """Return the address that these parts make, or refuse a host or a port that none can have."""
+    scheme, host, given = origin
+    port = _PORTS[scheme] if given is None else given
     if not 1 <= port <= LARGEST_PORT:
         raise _refusal(url, f"has no port from 1 to {LARGEST_PORT}")
-    remember_parameters(target.partition("?")[2])
-    return Address(parsed.scheme, _host(host, url), port, target, _userinfo(parsed.userinfo.decode("latin-1")))
+    if query := target.partition("?")[2]:
+        remember_parameters(query)
+    return Address(scheme, _host(host, url), port, target, _userinfo(userinfo))
 
 
 def _host(host: str, url: str) -> str:

@@ -16,20 +16,20 @@ RATIO_FROM_BYTES: Final = MIB
 _HINT: Final = "If it is meant to be that large, give the call other Limits."
 
 
-def check_declared(headers: Mapping[str, str], limits: Limits, what: str) -> None:
+def check_declared(headers: Mapping[str, str], limits: Limits, what: object) -> None:
     """Refuse a body that says itself that it is too large, before any of it is read."""
     declared = headers.get("content-length", "")
     if declared.isdecimal() and int(declared) > limits.wire_bytes:
         raise TooLarge(f"{what}: the body has {declared} bytes; {limits.wire_bytes} are allowed.", hint=_HINT)
 
 
-def check_received(received: int, limits: Limits, what: str) -> None:
+def check_received(received: int, limits: Limits, what: object) -> None:
     """Refuse a body of which too much has travelled."""
     if received > limits.wire_bytes:
         raise TooLarge(f"{what}: the body has more than {limits.wire_bytes} bytes.", hint=_HINT)
 
 
-async def read(chunks: AsyncGenerator[bytes, None], content_encoding: str, limits: Limits, what: str) -> bytes:
+async def read(chunks: AsyncGenerator[bytes, None], content_encoding: str, limits: Limits, what: object) -> bytes:
     """The whole body, unpacked. Memory stays within the cap, whatever is sent."""
     unpackers = decompressors_for(content_encoding, what)
     whole = bytearray()
@@ -55,7 +55,7 @@ async def read(chunks: AsyncGenerator[bytes, None], content_encoding: str, limit
     return bytes(whole)
 
 
-def _check_unpacked(unpacked: int, received: int, limits: Limits, what: str) -> None:
+def _check_unpacked(unpacked: int, received: int, limits: Limits, what: object) -> None:
     """Refuse a body that unfolds beyond the cap or the ratio."""
     if unpacked > limits.body_bytes:
         raise TooLarge(f"{what}: the body unfolds into more than {limits.body_bytes} bytes.", hint=_HINT)

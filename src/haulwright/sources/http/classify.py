@@ -80,7 +80,7 @@ class Undecodable(Permanent):
     """The body is not what its headers say."""
 
 
-def from_failure(failure: BaseException, *, what: str, sent: bool) -> RunError:
+def from_failure(failure: BaseException, *, what: object, sent: bool) -> RunError:
     """Return the error for a call that got no whole answer. Only whether it was sent decides which one."""
     why = _WORDS.get(type(failure).__name__, "the connection failed")
     detail = redact(str(failure)).strip()

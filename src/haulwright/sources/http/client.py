@@ -6,12 +6,13 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
-from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Final, Self, TypedDict, TypeVar, Unpack
 from weakref import WeakKeyDictionary
 
 from haulwright.clock import Clock, clock_from_environment
 from haulwright.engine.durations import Duration, seconds
 from haulwright.errors import InvalidValue
+from haulwright.extras import require_extra
 from haulwright.sources.http import background
 from haulwright.sources.http import body as bodies
 from haulwright.sources.http.cache import HttpCache, Keeping
@@ -29,6 +30,9 @@ if TYPE_CHECKING:  # the transport takes a while to import: who sends nothing do
     from haulwright.sources.http.transport import Transport
 
 T = TypeVar("T")
+
+MOST_CONNECTIONS: Final = 100
+"""Of one client on one event loop, in use or kept for the next request."""
 
 
 class RequestOptions(TypedDict, total=False):
@@ -76,6 +80,7 @@ class Http:
         auth: Credential | Secret | None = None,
         scope: str | None = None,
         clock: Clock | None = None,
+        connections: int = MOST_CONNECTIONS,
     ) -> None:
         self._policy = policy or Policy()
         self._limits = limits or Limits()
@@ -85,6 +90,7 @@ class Http:
         self._scope = scope
         self._guard = Guard(self._policy)
         self._cache = HttpCache(store or NO_STORE, clock or clock_from_environment())
+        self._connections = connections
         self._lock = threading.Lock()
         self._transports: WeakKeyDictionary[asyncio.AbstractEventLoop, Transport] = WeakKeyDictionary()
 
@@ -104,7 +110,7 @@ class Http:
                 return await call.follow(request, fetch)
             return await self._kept_for(request, call, scope, ttl, options)
 
-        last, response = await self._governed(call, request.what, work)
+        last, response = await self._governed(call, request, work)
         return self._reply(call, last, response)
 
     async def aget(self, url: str, **options: Unpack[RequestOptions]) -> Reply:
@@ -138,10 +144,10 @@ class Http:
         problem: BaseException | None = None
         try:
             opening = call.follow(request, call.open)
-            last, answer = await call.within_deadline(request.what, opening, is_whole=True)
+            last, answer = await call.within_deadline(request, opening, is_whole=True)
             try:
-                bodies.check_declared(answer.headers, call.limits, last.what)
-                async with aclosing(call.pieces_within_deadline(answer, last.what)) as pieces:
+                bodies.check_declared(answer.headers, call.limits, last)
+                async with aclosing(call.pieces_within_deadline(answer, last)) as pieces:
                     yield Stream(self._reply(call, last, Response(answer.status, answer.headers, b"")), pieces)
             finally:
                 await answer.discard()
@@ -172,7 +178,7 @@ class Http:
     def __repr__(self) -> str:
         return f"Http(policy={self._policy!r}, limits={self._limits!r})"
 
-    async def _governed(self, call: Exchange, what: str, work: Callable[[], Awaitable[T]]) -> T:
+    async def _governed(self, call: Exchange, what: Request, work: Callable[[], Awaitable[T]]) -> T:
         """Do the work of a call within its limits, and leave the gate whatever happens."""
         problem: BaseException | None = None
         try:
@@ -228,7 +234,8 @@ class Http:
         loop = asyncio.get_running_loop()
         with self._lock:
             if loop not in self._transports:
-                self._transports[loop] = Transport(self._policy)
+                require_extra("http", "A request")  # before anything is sent, not in the middle of an answer
+                self._transports[loop] = Transport(self._policy, self._connections)
             return self._transports[loop]
 
     def _reply(self, call: Exchange, last: Request, response: Response) -> Reply:

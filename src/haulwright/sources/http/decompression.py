@@ -28,7 +28,7 @@ class Decompressor(Protocol):
         """Refuse a body that ended in the middle."""
 
 
-def decompressors_for(content_encoding: str, what: str) -> list[Decompressor]:
+def decompressors_for(content_encoding: str, what: object) -> list[Decompressor]:
     """Return what undoes a Content-Encoding, in the order in which it must be undone."""
     names = [name.strip().lower() for name in content_encoding.split(",")]
     codings = [name for name in names if name and name != "identity"]

@@ -14,10 +14,11 @@ from haulwright.sources.http import rate_limit_headers
 from haulwright.sources.http.classify import Rejected, from_failure
 from haulwright.sources.http.gate import Gate, Grant, Verdict, signal_of
 from haulwright.sources.http.limits import Limits
+from haulwright.sources.http.network_errors import FAILURES
 from haulwright.sources.http.reply import Response
 from haulwright.sources.http.request import Request
 from haulwright.sources.http.ssrf_guard import Guard
-from haulwright.sources.http.transport import FAILURES, Progress, Transport, WireResponse
+from haulwright.sources.http.transport import Progress, Transport, WireResponse
 
 GRACE_SECONDS: Final = 0.5
 """What the whole may take longer than its requests, so that a cache can stand in for a server that used up the time."""
@@ -70,7 +71,7 @@ class Exchange:
         """How long it has taken so far."""
         return asyncio.get_running_loop().time() - self._begun
 
-    async def within_deadline(self, what: str, work: Awaitable[T], *, is_whole: bool = False) -> T:
+    async def within_deadline(self, what: object, work: Awaitable[T], *, is_whole: bool = False) -> T:
         """Do the work in what is left of the total time; failures of the network come out as ours, without a trail.
 
         The whole of a call, gate and cache included, has a moment longer than its requests.
@@ -115,7 +116,7 @@ class Exchange:
         self._progress = Progress()
         self.status = None
         self.sent_bytes += len(request.body)
-        answer = await self.within_deadline(request.what, self.transport.open(request, self.limits, self._progress))
+        answer = await self.within_deadline(request, self.transport.open(request, self.limits, self._progress))
         self.status = answer.status
         self.park_seconds = (
             rate_limit_headers.park_seconds(answer.status, answer.headers, self.now()) or self.park_seconds
@@ -129,15 +130,15 @@ class Exchange:
         try:
             if request.method == "HEAD":
                 return Response(answer.status, answer.headers, b"")
-            bodies.check_declared(answer.headers, self.limits, request.what)
+            bodies.check_declared(answer.headers, self.limits, request)
             encoding = answer.headers.get("content-encoding", "")
-            reading = bodies.read(self.pieces(answer, request.what), encoding, self.limits, request.what)
-            body = await self.within_deadline(request.what, reading)
+            reading = bodies.read(self.pieces(answer, request), encoding, self.limits, request)
+            body = await self.within_deadline(request, reading)
         finally:
             await answer.discard()
         return Response(answer.status, answer.headers, body, self.received_bytes - before)
 
-    async def pieces(self, answer: WireResponse, what: str) -> AsyncGenerator[bytes, None]:
+    async def pieces(self, answer: WireResponse, what: object) -> AsyncGenerator[bytes, None]:
         """The body as it travels, counted and capped."""
         received = 0
         async with aclosing(answer.chunks()) as chunks:
@@ -147,7 +148,7 @@ class Exchange:
                 bodies.check_received(received, self.limits, what)
                 yield chunk
 
-    async def pieces_within_deadline(self, answer: WireResponse, what: str) -> AsyncGenerator[bytes, None]:
+    async def pieces_within_deadline(self, answer: WireResponse, what: object) -> AsyncGenerator[bytes, None]:
         """The same for somebody who takes the pieces one by one: only the waiting for them counts as our failure."""
         async with aclosing(self.pieces(answer, what)) as pieces:
             while True:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from haulwright.engine.durations import Duration, seconds
@@ -40,27 +40,23 @@ class Limits:
     """All headers of one answer together."""
     redirects: int = 5
     """How many are followed."""
+    timeouts: dict[str, float] = field(init=False, repr=False, compare=False)
+    """The time-out of each phase, in seconds."""
+    total_seconds: float = field(init=False, repr=False, compare=False)
+    """The whole call, in seconds."""
 
     def __post_init__(self) -> None:
         for name in ("connect", "read", "write", "pool", "total"):
             length = seconds(getattr(self, name), what=f"limits.{name}", minimum=0.001, maximum=LONGEST_SECONDS)
             object.__setattr__(self, name, length)
+        phases = {name: getattr(self, name) for name in ("connect", "read", "write", "pool")}
+        object.__setattr__(self, "timeouts", phases)
+        object.__setattr__(self, "total_seconds", self.total)
         self._check("body_bytes", 1, None)
         self._check("wire_bytes", 1, None)
         self._check("ratio", 1, None)
         self._check("header_bytes", 1, LARGEST_HEADER_BYTES)
         self._check("redirects", 0, MOST_REDIRECTS)
-
-    @property
-    def total_seconds(self) -> float:
-        """The whole call, in seconds."""
-        return seconds(self.total, what="limits.total")
-
-    @property
-    def timeouts(self) -> dict[str, float]:
-        """The time-out of each phase, in seconds."""
-        names = ("connect", "read", "write", "pool")
-        return {name: seconds(getattr(self, name), what=f"limits.{name}") for name in names}
 
     def _check(self, name: str, least: int, most: int | None) -> None:
         """Refuse a count out of its range."""

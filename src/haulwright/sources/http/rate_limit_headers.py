@@ -36,6 +36,8 @@ def park_seconds(status: int, headers: Mapping[str, str], now: float) -> float |
 
     Names of headers are in lower case. At most an hour; a time that has passed is no wish.
     """
+    if status < _REFUSALS and not any("limit" in name for name in headers):
+        return None  # as nearly all answers are; to read a date takes a while
     at = http_date(headers.get("date")) or now
     waits = [_spent(headers, at, refused=status == _TOO_MANY), _draft(headers, refused=status == _TOO_MANY)]
     if status >= _REFUSALS:  # with a success it is about one item: when to ask for it again

@@ -95,6 +95,9 @@ class Request:
             why = problem.why
         raise Rejected(f"{self.what} leads to what {why}.", status=status)
 
+    def __str__(self) -> str:
+        return self.what  # so that errors take the request itself: most calls fail at nothing, and need no name
+
     def __repr__(self) -> str:
         return f"<Ask {self.what}>"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Sequence
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final
 
@@ -138,6 +139,7 @@ async def _look_up(host: str, port: int) -> Sequence[str]:
     raise NotSent(f"The name {host} could not be looked up: {redact(why)}.")
 
 
+@lru_cache(maxsize=1_024)
 def _literal(host: str) -> IP | None:
     """The address that a host is, None for a name."""
     try:

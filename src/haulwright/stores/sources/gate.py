@@ -33,6 +33,8 @@ from haulwright.stores.sources.limits import Sources
 from haulwright.stores.sources.waiters import SourceWaiters, permit_wait_us
 
 Answer = Admission | Denial
+NOBODY = LeaseKey("", 0, "")
+"""Who has no probe: a source that lets this one in lets everybody in."""
 
 
 class Gates:
@@ -45,6 +47,8 @@ class Gates:
         self._waiters = waiters
         self._book = book("haulwright.stores", database.dialect, "sources")
         self._admissions = database.process.admissions
+        self._seen_open: dict[str, float] = {}
+        """When this process last looked at a source that was open to everybody, by its monotonic clock."""
 
     def ask(
         self, key: str, requester: Requester, *, lease_seconds: float | None = None, patience: float = PATIENCE_SECONDS
@@ -95,8 +99,15 @@ class Gates:
 
     def is_shut_to(self, admission: Admission) -> bool:
         """Whether the source was closed after it let somebody through: to be asked before an old right is used."""
+        began = time.monotonic()
         state = self._sources.standing(admission.key)
+        if state is not None and not state.shuts_out(NOBODY):
+            self._seen_open[admission.key] = began
         return state is not None and state.shuts_out(admission.holder)
+
+    def was_open(self, key: str, seconds: float) -> bool:
+        """Whether this process saw within so many seconds that the source was open to everybody."""
+        return time.monotonic() - self._seen_open.get(key, float("-inf")) < seconds
 
     def leave(self, admission: Admission, release: Release) -> Denial | None:
         """Give the right back, and say what the request taught about the server.
@@ -119,6 +130,7 @@ class Gates:
 
         changed, closed = self._db.transact(work)
         if changed:
+            self._seen_open.pop(admission.key, None)
             self._sources.realign(admission.key)
         return closed
 
