@@ -11,9 +11,29 @@ import pytest
 
 from haulwright import Haulwright
 from haulwright.sandbox import Sandbox, SandboxClock
+from haulwright.sources.feeds import FeedLimits, reading
+from haulwright.sources.feeds.feed import FeedDraft
+from haulwright.sources.feeds.guard import Document, check_xml
+from haulwright.sources.feeds.tree_feed import read_tree
+from haulwright.sources.feeds.xml_feed import read_xml
 from haulwright.sources.http import Policy
 from haulwright.sources.source import Source
 from haulwright.testing.harness import Harness
+
+
+@pytest.fixture(autouse=True)
+def _both_readers_agree(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever feed a test reads quickly, feedparser reads the same of it."""
+    if not request.module.__name__.rpartition(".")[2].startswith("test_feeds"):
+        return
+
+    def compared(document: Document, url: str | None, limits: FeedLimits) -> FeedDraft | None:
+        quick = read_tree(document, url, limits)
+        if quick is not None:
+            assert quick == read_xml(check_xml(document, limits), url)
+        return quick
+
+    monkeypatch.setattr(reading, "read_tree", compared)
 
 
 @pytest.fixture

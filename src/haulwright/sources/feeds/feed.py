@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 MIB: Final = 1024 * 1024
 
@@ -83,8 +83,7 @@ class Feed:
     """Entries that were left out because nothing says who they are."""
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(NamedTuple):
     """A piece of text as a feed gives it."""
 
     value: str = ""
@@ -96,8 +95,7 @@ class Text:
 NO_TEXT: Final = Text()
 
 
-@dataclass(frozen=True, slots=True)
-class EntryDraft:
+class EntryDraft(NamedTuple):
     """An entry as one format gives it, before it is cleaned and has a key."""
 
     guid: str | None = None

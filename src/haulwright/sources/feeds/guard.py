@@ -50,8 +50,8 @@ def check_size(body: bytes, limits: FeedLimits) -> None:
             raise Permanent(f"There is no feed: the body is {what}.", hint=_HINT)
 
 
-def check_xml(text: str, limits: FeedLimits) -> Document:
-    """Return the document without its prolog, or refuse it: entities, too deep, too much, or no feed."""
+def without_prolog(text: str) -> Document:
+    """Return the document from its first element on, or refuse it: it declares entities, or is no feed."""
     start = _PROLOG.match(text[:PROLOG_CHARS])
     after = start.end() if start else 0
     root = _ROOT.search(text, after, after + PROLOG_CHARS)
@@ -65,11 +65,15 @@ def check_xml(text: str, limits: FeedLimits) -> Document:
     notes = []
     if junk := _before_root(text[after : root.start()]):
         notes.append(f"something stands before the feed: {junk[:SHOWN_CHARS]!r}")
-    document, removed = _ILLEGAL.subn("", text[root.start() :])
-    if removed:
-        notes.append(f"{removed} characters that XML does not allow were removed")
-    document, remarks = walk(document, limits)
-    return Document(document, (*notes, *remarks))
+    return Document(text[root.start() :], tuple(notes))
+
+
+def check_xml(document: Document, limits: FeedLimits) -> Document:
+    """Return the document as a parser may see it, or refuse it: too deep, or too much."""
+    text, removed = _ILLEGAL.subn("", document.text)
+    notes = [f"{removed} characters that XML does not allow were removed"] if removed else []
+    text, remarks = walk(text, limits)
+    return Document(text, (*document.warnings, *notes, *remarks))
 
 
 def refuse_as_no_feed(text: str) -> NoReturn:

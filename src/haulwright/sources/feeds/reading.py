@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from html import escape
-from typing import Final
+from typing import Final, NamedTuple
 
 from haulwright.errors import InvalidValue
-from haulwright.sources.feeds.controls import without_control_characters
+from haulwright.sources.feeds.controls import is_line, without_control_characters
 from haulwright.sources.feeds.feed import Entry, EntryDraft, Feed, FeedDraft, FeedLimits, Text
-from haulwright.sources.feeds.guard import check_size, check_xml, refuse_as_no_feed
-from haulwright.sources.feeds.identity import EntryKey, EntryNames, content_hash, entry_keys, guid_alt, names_of
+from haulwright.sources.feeds.guard import check_size, check_xml, refuse_as_no_feed, without_prolog
+from haulwright.sources.feeds.identity import EntryKey, EntrySays, content_hash, entry_keys, guid_alt
 from haulwright.sources.feeds.json_feed import read_json
-from haulwright.sources.feeds.markup import clean
+from haulwright.sources.feeds.markup import as_paragraphs, clean
+from haulwright.sources.feeds.tree_feed import read_tree
 from haulwright.sources.feeds.xml_feed import read_xml
 from haulwright.sources.tools.dates import read_date
 from haulwright.sources.tools.decoding import decode
@@ -61,7 +62,8 @@ def _read(text: str, url: str | None, limits: FeedLimits) -> FeedDraft:
     start = text.lstrip()[:1]
     if start in {"{", "["}:
         return read_json(text, url, limits)
-    draft = read_xml(check_xml(text, limits), url)
+    document = without_prolog(text)
+    draft = read_tree(document, url, limits) or read_xml(check_xml(document, limits), url)
     if not draft.entries and draft.format == "xml":
         refuse_as_no_feed(text)
     return draft
@@ -77,24 +79,39 @@ def _address(url: str | None) -> tuple[str | None, str | None]:
         return None, f"the link {refusal.why}"
 
 
-def _names(entry: Entry) -> EntryNames | None:
-    """Return what tells an entry from the others of its feed. A picture without words is told by its address."""
-    return names_of(
-        guid=entry.guid,
-        url=entry.url,
-        canonical_url=entry.canonical_url,
-        title=entry.title,
-        published_at=entry.published_at,
-        text=entry.content_hash if entry.summary else entry.content,
-    )
+class _CleanEntry(NamedTuple):
+    """An entry that has no key yet: who it is shows only beside the others of its feed."""
 
+    draft: EntryDraft
+    says: EntrySays
+    summary: str
+    content: str
+    content_hash: str
+    updated_at: datetime | None
+    warnings: tuple[str, ...]
 
-def _with_key(entry: Entry, key: EntryKey) -> Entry:
-    """Return the entry under its key, with a warning where its name is not its own."""
-    if not key.is_completed or not (entry.guid or entry.canonical_url):
-        return replace(entry, key=key.key)
-    note = f"the {'guid' if entry.guid else 'link'} stands for several entries"
-    return replace(entry, key=key.key, warnings=(*entry.warnings, note))
+    def under(self, key: EntryKey) -> Entry:
+        """Return the entry under its key, with a warning where its name is not its own."""
+        draft, says, warnings = self.draft, self.says, self.warnings
+        if key.is_completed and (says.guid or says.canonical_url):
+            warnings = (*warnings, f"the {'guid' if says.guid else 'link'} stands for several entries")
+        return Entry(
+            key.key,
+            draft.guid,
+            guid_alt(draft.guid),
+            draft.url,
+            says.canonical_url,
+            says.title,
+            self.summary,
+            self.content,
+            draft.author,
+            says.published_at,
+            self.updated_at,
+            draft.tags,
+            draft.language,
+            self.content_hash,
+            warnings,
+        )
 
 
 @dataclass(slots=True)
@@ -129,7 +146,7 @@ class _FeedReader:
     def entries(self, feed: FeedDraft) -> tuple[list[Entry], _DroppedEntries]:
         """Return each entry of the feed once, and what was left out."""
         entries = [self.entry(draft) for draft in feed.entries]
-        keys = entry_keys([_names(entry) for entry in entries])
+        keys = entry_keys([entry.says for entry in entries])
         kept: dict[str, Entry] = {}
         dropped = _DroppedEntries()
         for number, (entry, key) in enumerate(zip(entries, keys, strict=True), 1):
@@ -138,34 +155,25 @@ class _FeedReader:
             elif key.key in kept:
                 dropped.repeat(number)
             else:
-                kept[key.key] = _with_key(entry, key)
+                kept[key.key] = entry.under(key)
         return list(kept.values()), dropped
 
-    def entry(self, draft: EntryDraft) -> Entry:
-        """Return what an entry says; who it is shows only beside the others of its feed."""
+    def entry(self, draft: EntryDraft) -> _CleanEntry:
+        """Return what an entry says. A picture without words is told from others by its address."""
         published_at, wrong_date = read_date(draft.published, now=self.now)
-        updated_at, wrong_update = read_date(draft.updated, now=self.now)
+        if draft.updated == draft.published:
+            updated_at, wrong_update = published_at, wrong_date
+        else:
+            updated_at, wrong_update = read_date(draft.updated, now=self.now)
         canonical, wrong_link = _address(draft.url)
         title = self.words(draft.title)
         content, summary, body = self.bodies(draft)
+        text_hash = content_hash(title, body)
+        text = text_hash if summary else content
         notes = (wrong_link, wrong_date, wrong_update, self.too_long(draft))
-        return Entry(
-            key="",
-            guid=draft.guid,
-            guid_alt=guid_alt(draft.guid),
-            url=draft.url,
-            canonical_url=canonical,
-            title=title,
-            summary=summary,
-            content=content,
-            author=draft.author,
-            published_at=published_at,
-            updated_at=updated_at,
-            tags=draft.tags,
-            language=draft.language,
-            content_hash=content_hash(title, body),
-            warnings=tuple(dict.fromkeys(note for note in notes if note)),
-        )
+        warnings = tuple(dict.fromkeys(note for note in notes if note)) if any(notes) else ()
+        says = EntrySays(draft.guid, draft.url, canonical, title, published_at, text)
+        return _CleanEntry(draft, says, summary, content, text_hash, updated_at, warnings)
 
     def bodies(self, draft: EntryDraft) -> tuple[str, str, str]:
         """Return the content as safe HTML, the summary as plain text, and the longest text that the entry has."""
@@ -175,11 +183,13 @@ class _FeedReader:
         html, text = self.cleaned(draft.content, draft.url)
         if draft.summary.value in {"", draft.content.value}:
             return html, text, text
-        return html, self.cleaned(draft.summary, draft.url)[1], text
+        return html, self.words(draft.summary, draft.url), text
 
     def cleaned(self, text: Text, base: str | None) -> tuple[str, str]:
         """Return a text as safe HTML and as plain text."""
         value = self.shortened(text.value)
+        if is_line(value) and (cleaned := as_paragraphs(value, is_html=text.is_html)):
+            return cleaned
         if text.is_html:
             html, plain = clean(value, text.base or base)
         else:
@@ -187,9 +197,12 @@ class _FeedReader:
         # Last, since a reference such as &#27; becomes a control only when it is read.
         return without_control_characters(html), without_control_characters(plain)
 
-    def words(self, text: Text) -> str:
-        """Return a title as plain text."""
-        return self.cleaned(text, None)[1]
+    def words(self, text: Text, base: str | None = None) -> str:
+        """Return a title or a summary as plain text."""
+        value = text.value
+        if "&" in value or "<" in value or len(value) > self.limits.text_chars:
+            return self.cleaned(text, base)[1]
+        return value if is_line(value) else without_control_characters(" ".join(value.split()))
 
     def too_long(self, draft: EntryDraft) -> str | None:
         """Return the warning for a text that was cut off."""

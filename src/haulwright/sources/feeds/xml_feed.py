@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from haulwright.extras import needs_extra
@@ -62,7 +63,7 @@ def _feed(parsed: Mapping[str, Any], warnings: tuple[str, ...], url: str | None)
         format=form,
         entries=tuple(_entry(entry, url or link, of_feed, is_atom=is_atom) for entry in parsed["entries"]),
         language=_raw(feed, "language"),
-        ttl_seconds=_ttl_seconds(feed),
+        ttl_seconds=ttl_seconds(partial(_raw, feed)),
         warnings=warnings,
     )
 
@@ -99,16 +100,20 @@ def _authors(mapping: dict[str, Any]) -> str | None:
 
 
 def _link(entry: dict[str, Any]) -> str | None:
+    """Return where an entry leads."""
+    links = dict.get(entry, "links") or ()
+    others = (_raw(link, "href") for link in links if link.get("rel") in {"alternate", "related", "via"})
+    return leads_to(_raw(entry, "feedburner_origlink") or _raw(entry, "link"), _raw(entry, "id"), others)
+
+
+def leads_to(link: str | None, guid: str | None, others: Iterable[str | None]) -> str | None:
     """Return where an entry leads: its page, else any other address that is no attachment or form of its own.
 
     RSS takes a guid for a link unless it says otherwise, and many a guid that says nothing is none.
     """
-    link = _raw(entry, "feedburner_origlink") or _raw(entry, "link")
-    if link and not link.startswith("#") and (link != _raw(entry, "id") or _ABSOLUTE.match(link)):
+    if link and not link.startswith("#") and (link != guid or _ABSOLUTE.match(link)):
         return link  # one that is but a fragment leads to a place in the feed itself
-    links = dict.get(entry, "links") or ()
-    others = (_raw(link, "href") for link in links if link.get("rel") in {"alternate", "related", "via"})
-    return next((link for link in others if link and not link.startswith("#")), None)
+    return next((other for other in others if other and not other.startswith("#")), None)
 
 
 def _text(mapping: dict[str, Any], key: str, base: str | None) -> Text:
@@ -144,13 +149,13 @@ def _terms(tags: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name))
 
 
-def _ttl_seconds(feed: dict[str, Any]) -> int | None:
-    """Return how long the feed asks to be left alone: its minutes, or its period shared by its frequency."""
-    minutes = _raw(feed, "ttl") or ""
+def ttl_seconds(text_of: Callable[[str], str | None]) -> int | None:
+    """Return how long a feed asks to be left alone: its minutes, or its period shared by its frequency."""
+    minutes = text_of("ttl") or ""
     if minutes.isdecimal() and len(minutes) < 9:  # noqa: PLR2004
         return min(int(minutes) * 60, LONGEST_TTL_SECONDS) or None
-    period = PERIOD_SECONDS.get((_raw(feed, "sy_updateperiod") or "").lower())
-    frequency = _raw(feed, "sy_updatefrequency") or "1"
+    period = PERIOD_SECONDS.get((text_of("sy_updateperiod") or "").lower())
+    frequency = text_of("sy_updatefrequency") or "1"
     if period is None or not frequency.isdecimal() or not 1 <= int(frequency[:9]) <= period:
         return None
     return min(period // int(frequency), LONGEST_TTL_SECONDS)

@@ -66,6 +66,13 @@ _SHAPES: Final = tuple(
         r"(?P<year>\d{4})(?P<month>\d{2})(?P<day>\d{2})(?:t?(?P<hour>\d{2})(?P<minute>\d{2})(?P<second>\d{2})?)?",
     )
 )
+_CLOCK: Final = r"([01][0-9]|2[0-3]):([0-5][0-9]):([0-5][0-9])"
+_ISO: Final = re.compile(rf"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}T{_CLOCK}(?:Z|[+-](?:0[0-9]|1[0-4]):[0-5][0-9])")
+_MAIL: Final = re.compile(
+    r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), )?([0-9]{1,2}) (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) ([0-9]{4}) "
+    rf"{_CLOCK} (?:GMT|UTC|([+-])(0[0-9]|1[0-4])([0-5][0-9]))"
+)
+_MAIL_MONTHS: Final = {names[0][:3].title(): number for number, names in enumerate(MONTHS, 1)}
 _UNIX: Final = re.compile(r"(?P<seconds>(?:1[0-8]|[1-9])\d{8})(?:\.\d{1,9})?|1[0-8]\d{11}", re.ASCII)
 """Seconds since 1970, from 1973 to 2030, or milliseconds. What is more could be a year, month, day and hour as well."""
 
@@ -94,6 +101,13 @@ def _moment(written: str) -> tuple[datetime | None, str | None]:
     """Return the moment that a date stands for and what had to be assumed; None where it has no shape of a date."""
     if len(written) > LONGEST_DATE_CHARS:
         return None, None
+    if (moment := _usual(written)) is not None:
+        return moment, None
+    return _general(written)
+
+
+def _general(written: str) -> tuple[datetime | None, str | None]:
+    """Return the same by the shapes that dates may have."""
     plain = _without_accents(written)
     if since := _UNIX.fullmatch(plain):
         seconds = float(plain) if since["seconds"] else int(plain) / 1000
@@ -106,6 +120,21 @@ def _moment(written: str) -> tuple[datetime | None, str | None]:
         return _at_place(local, zone)
     distance, note = _zone(name, has_time=parts.get("hour") is not None)
     return local.replace(tzinfo=UTC) - distance, note
+
+
+def _usual(written: str) -> datetime | None:
+    """Return the moment of a date as RFC 3339 and RFC 822 have it, and nearly every feed; None for any other."""
+    if _ISO.fullmatch(written):
+        moment = datetime.fromisoformat(written)
+        return moment if moment.tzinfo is UTC else moment.astimezone(UTC)
+    if match := _MAIL.fullmatch(written):
+        day, month, year, hour, minute, second, sign, hours, minutes = match.groups()
+        moment = datetime(int(year), _MAIL_MONTHS[month], int(day), int(hour), int(minute), int(second), tzinfo=UTC)
+        if sign is None:
+            return moment
+        distance = timedelta(hours=int(hours), minutes=int(minutes))
+        return moment + distance if sign == "-" else moment - distance
+    return None
 
 
 def _without_accents(written: str) -> str:
