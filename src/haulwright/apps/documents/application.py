@@ -15,6 +15,7 @@ from haulwright.apps.documents.file_names import checked_name
 from haulwright.apps.documents.folders import Folders
 from haulwright.apps.documents.hosts import LONGEST, Hosts
 from haulwright.apps.documents.indexing import SearchIndex
+from haulwright.apps.documents.kinds import PDF
 from haulwright.apps.documents.manifest import Item, ManifestLine, read_manifest, read_manifest_body
 from haulwright.apps.documents.passages import find_passage
 from haulwright.apps.documents.planning import ManifestImport, PlannedArtifact, Planning
@@ -142,14 +143,12 @@ class Documents(Application):
     def search_hits(self, principal: Principal, query: str, limit: int = LATEST) -> list[SearchHit]:
         """The same, each with where its bytes are and a passage of what it says."""
         tenant, terms = principal.acting_tenant, parse_query(query)
-        return [
-            SearchHit(
-                file,
-                self.folders.place(tenant, file.sha256).absolute(),
-                find_passage(self.artifacts.text(tenant, file.sha256), terms),
-            )
-            for file in self.artifacts.search(tenant, query, limit)
-        ]
+        return [self._hit(file, terms) for file in self.artifacts.search(tenant, query, limit)]
+
+    def _hit(self, file: File, terms: list[str]) -> SearchHit:
+        passage = find_passage(self.artifacts.text(file.tenant, file.sha256), terms)
+        page = passage.page if file.kind == PDF else None
+        return SearchHit(file, self.folders.place(file.tenant, file.sha256).absolute(), passage.text, page)
 
     @verb("documents.read")
     def get_file(self, principal: Principal, name: str) -> tuple[File, Path]:

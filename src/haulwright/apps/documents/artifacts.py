@@ -78,6 +78,8 @@ class SearchHit(NamedTuple):
     """Where its bytes are."""
     passage: str
     """What it says around the first of the words."""
+    page: int | None
+    """The page of a PDF where it says so."""
 
 
 class FileRecord(NamedTuple):

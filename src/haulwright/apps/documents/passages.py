@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
+from haulwright.apps.documents.pdf_reading import PAGE_END
 from haulwright.apps.documents.tokenizer import tokenize
 
 AROUND_CHARS: Final = 70
@@ -13,7 +14,16 @@ MOST_WORDS: Final = 50_000
 _WORD: Final = re.compile(r"\w+")
 
 
-def find_passage(text: str, terms: list[str]) -> str:
+class Passage(NamedTuple):
+    """A place in a text."""
+
+    text: str
+    """The words there, in one line."""
+    page: int
+    """The page that it is on, where the text has pages."""
+
+
+def find_passage(text: str, terms: list[str]) -> Passage:
     """The words around the first that one of these terms stands for; the beginning where the title alone has them."""
     whole = {term for term in terms if not term.endswith("*")}
     beginnings = tuple(term[:-1] for term in terms if term.endswith("*"))
@@ -25,7 +35,8 @@ def find_passage(text: str, terms: list[str]) -> str:
         if any(word in whole or (beginnings and word.startswith(beginnings)) for word in words):
             start, end = match.span()
             break
-    return _clipped(text, max(0, start - AROUND_CHARS), end + AROUND_CHARS)
+    passage = _clipped(text, max(0, start - AROUND_CHARS), end + AROUND_CHARS)
+    return Passage(passage, text.count(PAGE_END, 0, start) + 1)
 
 
 def _clipped(text: str, start: int, end: int) -> str:

@@ -97,6 +97,8 @@ class FileHitView(FileView):
     """A file that a search found, with what it says around the first of the words."""
 
     passage: str
+    page: int | None
+    """The page of a PDF where it says so."""
 
 
 class FileHitsView(TypedDict):
@@ -160,12 +162,12 @@ def file_document(file: File) -> FileView:
 
 def hit_document(hit: SearchHit) -> FileHitView:
     """A file that a search found, for whoever may not know where its bytes are."""
-    return {**file_document(hit.file), "passage": hit.passage}
+    return {**file_document(hit.file), "passage": hit.passage, "page": hit.page}
 
 
 def local_hit_document(hit: SearchHit) -> dict[str, Any]:
     """The same for somebody on this machine."""
-    return {**file_document(hit.file), "path": str(hit.path), "passage": hit.passage}
+    return {**file_document(hit.file), "path": str(hit.path), "passage": hit.passage, "page": hit.page}
 
 
 def hit_row(out: Out, hit: SearchHit, now: Instant) -> tuple[object, ...]:
