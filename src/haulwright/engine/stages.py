@@ -69,6 +69,11 @@ class StageMachine:
         if not self.allows(stage, to):
             raise IllegalStage(self.name, stage, to)
 
+    def in_one_step(self) -> StageMachine:
+        """Return the same stages with a move from each to all that lie ahead: for a run that does several at once."""
+        ahead = {stage: {to for to in self._rank if stage in self._passed[to] and to != stage} for stage in self.moves}
+        return StageMachine(self.name, self.start, ahead, self.final, self.failed)
+
     def reached(self, stage: str, target: str) -> bool:
         """Tell whether an object at `stage` is at or past `target`, so that moving there again is no error.
 

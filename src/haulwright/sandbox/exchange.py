@@ -91,6 +91,8 @@ class Delivery:
     """The connection is closed after so many bytes of the body."""
     length_error: int = 0
     """Added to the true Content-Length."""
+    is_announced: bool = True
+    """Without, there is no Content-Length, and the end of the connection is that of the body."""
     dropped: bool = False
     """The connection is closed without a single byte."""
 

@@ -20,7 +20,9 @@ def head(reply: SandboxReply, now: float) -> bytes:
     names = {name.lower() for name, _ in reply.headers}
     lines = [f"HTTP/1.1 {reply.status} {_reason(reply.status)}", f"Date: {formatdate(now, usegmt=True)}"]
     lines += [f"{name}: {value}" for name, value in reply.headers]
-    if reply.status not in BODILESS and "content-length" not in names:
+    if not reply.delivery.is_announced:
+        lines.append("Connection: close")
+    elif reply.status not in BODILESS and "content-length" not in names:
         lines.append(f"Content-Length: {max(0, reply.body_length + reply.delivery.length_error)}")
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1", "replace")
 
@@ -53,7 +55,7 @@ def deliver(  # noqa: PLR0913 - the ends of the wire
         start = b""
     if start:
         send(start)
-    if how.cut_after is not None or how.length_error:
+    if how.cut_after is not None or how.length_error or not how.is_announced:
         raise Cut
 
 

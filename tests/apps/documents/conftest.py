@@ -39,6 +39,12 @@ def world(bench: Harness, sandbox: Sandbox, tmp_path: Path) -> World:
 
 
 @pytest.fixture
+def steps(bench: Harness, sandbox: Sandbox, tmp_path: Path) -> World:
+    """A world in which every document goes step by step, however small it is."""
+    return World.open(bench, sandbox, tmp_path / "content", small_bytes=0)
+
+
+@pytest.fixture
 def stored(world: World) -> tuple[PlannedArtifact, Path]:
     """A document that is stored, with its file."""
     planned = world.add("report.txt")

@@ -18,9 +18,9 @@ SIZE = 400_000
 
 
 @pytest.fixture
-def large(world):
+def large(sandbox):
     """A large file, and the hash that it should end up with."""
-    return "large.bin", f"large.bin?size={SIZE}", world.sandbox.files.sha256("large.bin", SIZE)
+    return "large.bin", f"large.bin?size={SIZE}", sandbox.files.sha256("large.bin", SIZE)
 
 
 def test_a_truncated_download_goes_on_where_it_stopped(world, large):
@@ -43,7 +43,7 @@ def test_a_server_that_lies_about_ranges_or_length_is_caught(world, large, lie):
 
     world.finish()
 
-    assert world.standing(planned)["sha256"] == sha256
+    assert world.standing(planned)["sha256"] == sha256, world.standing(planned)
     assert world.staged() == []
 
 
@@ -102,7 +102,7 @@ def test_a_pdf_without_its_end_is_never_filed_although_the_server_says_that_this
 
 
 def test_a_file_that_is_shorter_than_head_announces_is_never_filed(world):
-    world.sandbox.files.script(name="report.txt", ends_at=50)
+    world.sandbox.files.script(name="report.txt", ends_at=50, announced=False)
     planned = world.add("report.txt")
 
     world.finish()
@@ -113,7 +113,7 @@ def test_a_file_that_is_shorter_than_head_announces_is_never_filed(world):
 
 
 def test_a_file_that_came_too_short_once_is_whole_the_next_time(world):
-    world.sandbox.files.script(name="report.txt", ends_at=50, times=1)
+    world.sandbox.files.script(name="report.txt", ends_at=50, announced=False, times=2)
     planned = world.add("report.txt")
 
     world.finish()
@@ -122,7 +122,8 @@ def test_a_file_that_came_too_short_once_is_whole_the_next_time(world):
     assert [path.name for path in world.stored()] == [world.sandbox.files.sha256("report.txt")]
 
 
-def test_a_file_that_became_shorter_between_the_look_and_the_download_is_filed(world, monkeypatch):
+def test_a_file_that_became_shorter_between_the_look_and_the_download_is_filed(steps, monkeypatch):
+    world = steps
     world.sandbox.files.put("report.txt", b"a long version. " * 100)
     planned = world.add("report.txt")
     download = fetching.adownload
@@ -138,7 +139,7 @@ def test_a_file_that_became_shorter_between_the_look_and_the_download_is_filed(w
 
 
 def test_what_the_manifest_says_of_a_length_counts_for_more_than_what_head_says(world):
-    world.sandbox.files.script(name="report.txt", ends_at=50)
+    world.sandbox.files.script(name="report.txt", ends_at=50, announced=False)
     planned = world.add("report.txt", bytes=50)
 
     world.finish()
@@ -155,8 +156,8 @@ def test_a_file_with_another_hash_than_the_manifest_says_is_never_filed(world):
     assert (world.stored(), world.staged()) == ([], [])
 
 
-def test_a_full_disk_is_waited_for_and_nothing_half_written_stays(world, large, monkeypatch):
-    _, address, sha256 = large
+def test_a_full_disk_is_waited_for_and_nothing_half_written_stays(steps, large, monkeypatch):
+    world, (_, address, sha256) = steps, large
     append = Part._append
 
     def full(part, data):

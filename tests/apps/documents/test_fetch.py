@@ -13,7 +13,8 @@ MOMENTS = [*({when: step} for step in STEPS for when in ("before", "after")), {"
 
 
 @pytest.mark.proves("EF-05", "EF-07", "SM-10", "SM-01", "EF-06")
-def test_a_document_goes_from_its_address_to_its_place_step_by_step(world):
+def test_a_document_goes_from_its_address_to_its_place_step_by_step(steps):
+    world = steps
     planned = world.add("report.txt")
     assert world.state(planned) == "PLANNED"
 
@@ -28,7 +29,8 @@ def test_a_document_goes_from_its_address_to_its_place_step_by_step(world):
 
 @pytest.mark.proves("EF-05", "SM-10", "GU-02", "TS-06")
 @pytest.mark.parametrize("moment", MOMENTS, ids=str)
-def test_a_run_that_dies_at_any_moment_is_gone_on_with(world, moment):
+def test_a_run_that_dies_at_any_moment_is_gone_on_with(steps, moment):
+    world = steps
     planned = world.add("report.txt")
     with world.bench.crash("documents.fetch", **moment):
         world.bench.drain()
@@ -43,7 +45,8 @@ def test_a_run_that_dies_at_any_moment_is_gone_on_with(world, moment):
     assert world.asked("report.txt") == (2 if moment == {"after": "STREAM"} else 1)
 
 
-def test_a_stage_is_never_ahead_of_what_was_done(world):
+def test_a_stage_is_never_ahead_of_what_was_done(steps):
+    world = steps
     planned = world.add("report.txt")
     with world.bench.crash("documents.fetch", before="FINALIZE"):
         world.bench.drain()
@@ -143,7 +146,8 @@ def test_a_dead_document_goes_on_where_it_stood_when_it_is_requeued(world):
     assert world.state(planned) == "INDEXED"
 
 
-def test_a_download_says_how_far_it_is(world, monkeypatch):
+def test_a_download_says_how_far_it_is(steps, monkeypatch):
+    world = steps
     monkeypatch.setattr("haulwright.apps.documents.fetching.LOOK_SECONDS", 0.01)
     world.sandbox.files.script(pause_seconds=0.05, chunk_bytes=20_000)
     planned = world.add("slow.bin")
@@ -155,7 +159,8 @@ def test_a_download_says_how_far_it_is(world, monkeypatch):
     assert "slow.bin" in progress
 
 
-def test_a_file_that_is_taken_away_under_a_run_is_fetched_again_without_burning_an_attempt(world, monkeypatch):
+def test_a_file_that_is_taken_away_under_a_run_is_fetched_again_without_burning_an_attempt(steps, monkeypatch):
+    world = steps
     planned = world.add("report.txt")
     finalize, paths = world.documents.folders.finalize, []
 

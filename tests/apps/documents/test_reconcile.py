@@ -14,7 +14,7 @@ from tests.apps.documents.scenes import HOUR, TENANT, World, aged
 @pytest.fixture
 def hasty(bench, sandbox, tmp_path):
     """A world in which everything is stale at once: the time of a move cannot be set back."""
-    return World.open(bench, sandbox, tmp_path / "content", stale_part_seconds=0.0)
+    return World.open(bench, sandbox, tmp_path / "content", stale_part_seconds=0.0, small_bytes=0)
 
 
 def kinds(report):
@@ -201,7 +201,8 @@ def test_a_lease_that_is_renewed_between_two_looks_is_not_taken_back(world, monk
 
 
 @pytest.mark.proves("RC-03")
-def test_an_effect_that_nobody_will_finish_is_shown(world):
+def test_an_effect_that_nobody_will_finish_is_shown(steps):
+    world = steps
     planned = world.add("report.txt")
     with world.bench.crash("documents.fetch", before="STREAM"):
         world.bench.drain()

@@ -58,7 +58,8 @@ def test_what_failed_or_was_cancelled_stays_so_when_its_job_is_forgotten(world):
     assert (world.state(failed), world.state(cancelled)) == ("FAILED", "FAILED")
 
 
-def test_a_content_whose_first_document_was_cancelled_is_found_for_the_sake_of_the_second(world):
+def test_a_content_whose_first_document_was_cancelled_is_found_for_the_sake_of_the_second(steps):
+    world = steps
     for name in ("a.txt", "b.txt"):
         world.sandbox.files.put(name, TIDES.encode())
     first = world.add("a.txt")
@@ -79,7 +80,8 @@ def test_a_content_whose_first_document_was_cancelled_is_found_for_the_sake_of_t
     assert world.documents.reconcile(Principal.system()).agrees
 
 
-def test_a_file_that_nobody_wants_any_more_is_not_indexed(world):
+def test_a_file_that_nobody_wants_any_more_is_not_indexed(steps):
+    world = steps
     planned = world.add("a.txt")
     with world.bench.crash("documents.fetch", before="INDEX"):
         world.bench.drain()

@@ -42,6 +42,17 @@ def test_no_move_leads_back_or_stays():
     assert all(DOCUMENT_STAGES.rank(frm) < DOCUMENT_STAGES.rank(to) for frm, to in moves_of(DOCUMENT_STAGES))
 
 
+@pytest.mark.proves("SM-02", "SM-03")
+def test_several_moves_at_once_lead_forward_on_the_same_ways():
+    at_once = DOCUMENT_STAGES.in_one_step()
+
+    assert moves_of(at_once) > moves_of(DOCUMENT_STAGES)
+    assert all(at_once.rank(frm) < at_once.rank(to) for frm, to in moves_of(at_once))
+    assert ("PLANNED", "INDEXED") in moves_of(at_once)
+    assert not at_once.allows("INDEXED", "DEDUPED")
+    assert at_once.stages == DOCUMENT_STAGES.stages
+
+
 @pytest.mark.proves("SM-09")
 def test_every_path_of_a_document_ends_in_a_final_stage():
     assert {stage for stage in DOCUMENT_STAGES.stages if DOCUMENT_STAGES.is_final(stage)} == FINAL

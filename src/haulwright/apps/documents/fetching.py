@@ -9,22 +9,35 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from haulwright import Context, HaulwrightError, Skip, Tx
 from haulwright.apps.documents.artifacts import Artifact
+from haulwright.apps.documents.endings import end_artifact, put_file, skip_duplicate, write_duplicate
 from haulwright.apps.documents.errors import Truncated, WrongKind
 from haulwright.apps.documents.folders import staged_file_gone
-from haulwright.apps.documents.identity import bare_url
-from haulwright.apps.documents.indexing import put_into_index
+from haulwright.apps.documents.indexing import IndexText, put_into_index
 from haulwright.apps.documents.kinds import check_kind
-from haulwright.apps.documents.reading import Reading, read_text
+from haulwright.apps.documents.reading import read_text
+from haulwright.apps.documents.results import FiledContent, Head, StagedFile, StoredFile
+from haulwright.apps.documents.small import SmallFiles
 from haulwright.apps.documents.stages import DOCUMENT_STAGES
-from haulwright.sources.download import Downloaded, adownload, alook, orphans
+from haulwright.sources.download import (
+    Downloaded,
+    SmallFile,
+    adownload,
+    alook,
+    aread_small,
+    has_part,
+    hint_of,
+    is_small,
+    orphans,
+    part_subject,
+)
 from haulwright.sources.download.errors import disk_errors
-from haulwright.sources.http import Http
+from haulwright.sources.download.ranges import IDENTITY
+from haulwright.sources.http import Http, Stream
 
 if TYPE_CHECKING:
     from haulwright.application import Tables
@@ -35,49 +48,6 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS: Final = 2.0
 """How often a download says how far it is."""
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """What the server says of the file. It is a hint; only what arrives is believed."""
-
-    code: str
-    bytes: int | None
-    content_type: str
-    resumable: bool
-
-
-@dataclass(frozen=True, slots=True)
-class StagedFile:
-    """A file that arrived whole."""
-
-    code: str
-    sha256: str
-    bytes: int
-    resumed_from: int
-
-
-@dataclass(frozen=True, slots=True)
-class FiledContent:
-    """A file that is in its place, and whose it is."""
-
-    sha256: str
-    kind: str
-    first: str
-    """The key of the artefact that brought this content first."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredFile:
-    """The result of a job: a document that can be found."""
-
-    sha256: str
-    bytes: int
-    kind: str
-    title: str
-    outcome: str
-    same_as: str | None = None
-    """The hash of an earlier file with the same text."""
 
 
 class Fetch:
@@ -91,25 +61,39 @@ class Fetch:
         self._folders = folders
         self._hosts = hosts
         self._figures = figures
+        self._small_files = SmallFiles(tables, folders, figures)
 
     async def run(self, ctx: Context, artifact: str) -> StoredFile | Skip:
         """Bring one artefact into the store, or find that its content is there already."""
-        target = await asyncio.to_thread(self._begin, ctx, artifact)
-        first = await asyncio.to_thread(self._find_duplicate, target)
+        target, is_fresh = await asyncio.to_thread(self._begin, ctx, artifact)
+        first = await asyncio.to_thread(self._find_duplicate, target) if target.expected_sha256 else None
         if first is not None:
             await ctx.acommit("DEDUPE", self._write_expected_duplicate, target, first, key=target.key)
-            return _skip(first)
-        staged_file = await self._bring(ctx, target)
+            return skip_duplicate(first)
+        async with self._hosts.open(target.url) as http:
+            arrival = await self._ask(ctx, target, http) if is_fresh else None
+            if isinstance(arrival, SmallFile):
+                return await self._small_files.file(ctx, target, arrival)
+            staged_file = arrival or await self._bring(ctx, target, http)
         content = await self._file(ctx, target, staged_file)
         if content.first != target.key:
-            return _skip(content.first)
+            return skip_duplicate(content.first)
         place = self._folders.place(target.tenant, content.sha256)
         reading = await read_text(place, content.kind, self._figures)
-        return await ctx.acommit("INDEX", self._write_indexed, target, staged_file, content, reading, settle=True)
+        text = await asyncio.to_thread(IndexText.of, target, reading)
+        return await ctx.acommit("INDEX", self._write_indexed, target, staged_file, content, text, settle=True)
 
-    def _begin(self, ctx: Context, key: str) -> Artifact:
+    def _begin(self, ctx: Context, key: str) -> tuple[Artifact, bool]:
+        """What is to be brought, and whether no earlier run came so far that this one should go on from there."""
         self._folders.prepare()
-        return self._artifacts.get(ctx.job.tenant, key)
+        job, target = ctx.job, self._artifacts.get(ctx.job.tenant, key)
+        if not self._figures.small_bytes:
+            return target, False
+        if job.fence == 1 and job.requeued_from is None:
+            return target, True
+        began = ctx.store.effects.of_job(job.tenant, job.job_key, limit=1)
+        what = part_subject(target.url, target.expected_sha256)
+        return target, not began and not has_part(self._folders.staging(job.tenant), what, job.key)
 
     def _find_duplicate(self, target: Artifact) -> str | None:
         """The artefact that brought this content before, where the manifest says what the content is."""
@@ -120,27 +104,44 @@ class Fetch:
             return None
         return file.key if self._folders.has(target.tenant, file.sha256) else None
 
-    async def _bring(self, ctx: Context, target: Artifact) -> StagedFile:
-        """Ask, then stream: what arrives is in the staging, whole and verified."""
-        async with self._hosts.open(target.url) as http:
-            head = await ctx.aeffect("HEAD", _look, http, target.url, key="HEAD")
-            await ctx.astage("HEAD_DONE", DOCUMENT_STAGES)
-            if head.resumable:
-                await ctx.astage("RESUME_OK", DOCUMENT_STAGES)
-            await ctx.astage("STREAMING", DOCUMENT_STAGES)
-            has = partial(self._folders.has_anywhere, target.tenant)
-            return await ctx.aeffect(
-                "STREAM",
-                self._stream,
-                ctx,
-                http,
-                target,
-                head,
-                key="STREAM",
-                verify=lambda staged_file: has(staged_file.sha256),
-            )
+    async def _ask(self, ctx: Context, target: Artifact, http: Http) -> SmallFile | StagedFile | None:
+        """Ask for the file itself, for its answer says what one to HEAD would. A small one is here with it.
 
-    async def _stream(self, ctx: Context, http: Http, target: Artifact, head: Head) -> StagedFile:
+        None where the answer does not say how long the file is, or what came is not what it should be.
+        """
+        async with http.astream(target.url, headers=IDENTITY, limits=self._hosts.limits) as answer:
+            answer.raise_for_status()
+            hint = hint_of(answer)
+            if is_small(answer, hint, self._figures.small_bytes, target.expected_bytes):
+                folder, sha256 = self._folders.staging(target.tenant), target.expected_sha256
+                return await aread_small(answer, hint, target.url, folder, owner=ctx.job.key, expected_sha256=sha256)
+            if hint.bytes is None:
+                return None
+            return await self._bring(ctx, target, http, answer)
+
+    async def _bring(self, ctx: Context, target: Artifact, http: Http, answer: Stream | None = None) -> StagedFile:
+        """Ask, then stream: what arrives is in the staging, whole and verified."""
+        head = await ctx.aeffect("HEAD", _look, http, target.url, answer, key="HEAD")
+        await ctx.astage("HEAD_DONE", DOCUMENT_STAGES)
+        if head.resumable:
+            await ctx.astage("RESUME_OK", DOCUMENT_STAGES)
+        await ctx.astage("STREAMING", DOCUMENT_STAGES)
+        has = partial(self._folders.has_anywhere, target.tenant)
+        return await ctx.aeffect(
+            "STREAM",
+            self._stream,
+            ctx,
+            http,
+            target,
+            head,
+            answer,
+            key="STREAM",
+            verify=lambda staged_file: has(staged_file.sha256),
+        )
+
+    async def _stream(
+        self, ctx: Context, http: Http, target: Artifact, head: Head, answer: Stream | None
+    ) -> StagedFile:
         folder = self._folders.staging(target.tenant)
         async with self._report_progress(ctx, target, head.bytes or target.expected_bytes or 0):
             download = await adownload(
@@ -151,6 +152,7 @@ class Fetch:
                 expected_sha256=target.expected_sha256,
                 expected_bytes=target.expected_bytes,
                 limits=self._hosts.limits,
+                answer=answer,
             )
         await self._check_length(http, target, head, download)
         return StagedFile("OK", download.sha256, download.bytes, download.resumed_from)
@@ -229,15 +231,8 @@ class Fetch:
         self._write_duplicate(tx, target, target.expected_sha256 or "", first)
 
     def _write_filed(self, tx: Tx, target: Artifact, staged_file: StagedFile, kind: str) -> FiledContent:
-        row = {
-            "tenant": target.tenant,
-            "sha256": staged_file.sha256,
-            "key": target.key,
-            "bytes": staged_file.bytes,
-            "kind": kind,
-        }
-        origin = {"source": bare_url(target.url), "title": target.title or target.name}
-        ((first,),) = self._tables.on(tx).run("files.put", **row, **origin)
+        writing = self._tables.on(tx)
+        first = put_file(writing, target, staged_file.sha256, staged_file.bytes, kind)
         if first == target.key:
             tx.stage("FINALIZED", DOCUMENT_STAGES)
         else:
@@ -245,29 +240,21 @@ class Fetch:
         return FiledContent(staged_file.sha256, kind, first)
 
     def _write_duplicate(self, tx: Tx, target: Artifact, sha256: str, first: str) -> None:
-        tx.stage("SKIPPED_DUPLICATE", DOCUMENT_STAGES)
-        self._end(tx, target, sha256, "SKIPPED_DUPLICATE", first)
-
-    def _write_indexed(
-        self, tx: Tx, target: Artifact, staged_file: StagedFile, content: FiledContent, reading: Reading
-    ) -> StoredFile:
-        """Put the file into the index; one that says the same as another is not found twice."""
-        entry = put_into_index(self._tables.on(tx), target, content.sha256, reading)
-        tx.stage(entry.outcome, DOCUMENT_STAGES)
-        self._end(tx, target, content.sha256, entry.outcome, entry.first)
-        return StoredFile(content.sha256, staged_file.bytes, content.kind, entry.title, entry.outcome, entry.same_as)
-
-    def _end(self, tx: Tx, target: Artifact, sha256: str, outcome: str, duplicate_of: str | None) -> None:
-        writing, artifact_key = self._tables.on(tx), {"tenant": target.tenant, "key": target.key}
-        writing.run("artifacts.end", **artifact_key, sha256=sha256, outcome=outcome, duplicate_of=duplicate_of)
-        writing.run("files.forget_lost", **artifact_key, sha256=sha256)
+        writing = self._tables.on(tx)
+        write_duplicate(writing, tx, target, sha256, first)
         writing.run("operations.keep", tenant=target.tenant, job_key=tx.job_key)
 
+    def _write_indexed(
+        self, tx: Tx, target: Artifact, staged_file: StagedFile, content: FiledContent, text: IndexText
+    ) -> StoredFile:
+        """Put the file into the index; one that says the same as another is not found twice."""
+        writing = self._tables.on(tx)
+        entry = put_into_index(writing, target.tenant, content.sha256, text)
+        tx.stage(entry.outcome, DOCUMENT_STAGES)
+        end_artifact(writing, target, content.sha256, entry.outcome, entry.first)
+        writing.run("operations.keep", tenant=target.tenant, job_key=tx.job_key)
+        return StoredFile(content.sha256, staged_file.bytes, content.kind, entry.title, entry.outcome, entry.same_as)
 
-async def _look(http: Http, url: str) -> Head:
-    hint = await alook(http, url)
-    return Head("OK", hint.bytes, hint.content_type, hint.resumable)
 
-
-def _skip(first: str) -> Skip:
-    return Skip(f"duplicate of {first}")
+async def _look(http: Http, url: str, answer: Stream | None) -> Head:
+    return Head.of(await alook(http, url) if answer is None else hint_of(answer))

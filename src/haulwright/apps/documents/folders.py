@@ -8,16 +8,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from haulwright import Throttled
 from haulwright.apps.documents.file_names import tenant_folder
 from haulwright.engine.ids import new_id
 from haulwright.errors import InvalidValue
 from haulwright.sources.download import content_path
-from haulwright.sources.download.disk import holds, make_folder, move_into_place
+from haulwright.sources.download.disk import holds, make_folder, move_into_place, write_into_place
+
+T = TypeVar("T")
 
 STAGING: Final = ".staging"
 LOST: Final = "lost"
@@ -71,6 +73,16 @@ class Folders:
         except FileNotFoundError:
             if not holds(place, sha256):
                 raise staged_file_gone(sha256) from None
+
+    def put(self, tenant: str, sha256: str, body: bytes, part: Path, check: Callable[[Path], T]) -> T:
+        """Put a small file into its place by way of the part of a run, which nobody else writes to.
+
+        `check` looks at it before; what it refuses is not kept.
+        """
+        try:
+            return write_into_place(part, self.place(tenant, sha256), body, check)
+        except FileNotFoundError:
+            raise staged_file_gone(sha256) from None
 
     def discard(self, tenant: str, sha256: str) -> None:
         """Throw a staged file away."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
 from haulwright import Context, Skip, Tx
@@ -34,6 +34,25 @@ class IndexEntry:
     """The key of the artefact that brought that one."""
 
 
+@dataclass(frozen=True, slots=True)
+class IndexText:
+    """What of a file goes into the index. It is made before the transaction: nobody waits for long texts in there."""
+
+    title: str
+    text: str
+    problem: str | None
+    sha256: str | None
+    """By what the text is known to be the same as another; None where that cannot be told."""
+    words: list[str] = field(repr=False)
+
+    @classmethod
+    def of(cls, artifact: Artifact, reading: Reading) -> IndexText:
+        """What was read of the file of an artefact."""
+        title = artifact.title or reading.title or artifact.name
+        words = tokenize(f"{title} {artifact.name} {reading.text}")
+        return cls(title, reading.text, reading.problem, _text_digest(reading), words)
+
+
 class SearchIndex:
     """The task `documents.index`: for a file that documents point to and whose own job ended before it was indexed."""
 
@@ -54,37 +73,35 @@ class SearchIndex:
             return Skip("the file is not in its place")
         artifact = await asyncio.to_thread(self._artifacts.get, tenant, file.key)
         reading = await read_text(place, file.kind, self._figures)
-        return await ctx.acommit("INDEX", self._write, artifact, file, reading, settle=True)
+        text = await asyncio.to_thread(IndexText.of, artifact, reading)
+        return await ctx.acommit("INDEX", self._write, artifact, file, text, settle=True)
 
-    def _write(self, tx: Tx, artifact: Artifact, file: File, reading: Reading) -> IndexEntry:
+    def _write(self, tx: Tx, artifact: Artifact, file: File, text: IndexText) -> IndexEntry:
         writing = self._tables.on(tx)
-        entry = put_into_index(writing, artifact, file.sha256, reading)
+        entry = put_into_index(writing, artifact.tenant, file.sha256, text)
         params = {"tenant": artifact.tenant, "key": artifact.key, "sha256": file.sha256}
         writing.run("artifacts.reindexed", **params, outcome=entry.outcome, duplicate_of=entry.first)
         return entry
 
 
-def put_into_index(writing: Writing, artifact: Artifact, sha256: str, reading: Reading) -> IndexEntry:
+def put_into_index(writing: Writing, tenant: str, sha256: str, text: IndexText) -> IndexEntry:
     """Put the file into the index; one that says the same as another is not found twice."""
-    file_key = {"tenant": artifact.tenant, "sha256": sha256}
-    title = artifact.title or reading.title or artifact.name
-    text_sha256 = _text_digest(reading)
-    twins = writing.run("files.with_text", **file_key, text_sha256=text_sha256) if text_sha256 else []
+    file_key = {"tenant": tenant, "sha256": sha256}
+    twins = writing.run("files.with_text", **file_key, text_sha256=text.sha256) if text.sha256 else []
     same_as, first = twins[0] if twins else (None, None)
     writing.run(
         "files.index",
         **file_key,
-        title=title,
-        text=reading.text or None,
-        text_sha256=text_sha256,
-        text_problem=reading.problem,
+        title=text.title,
+        text=text.text or None,
+        text_sha256=text.sha256,
+        text_problem=text.problem,
         same_as=same_as,
-        words=tokenize(f"{title} {artifact.name} {reading.text}"),
+        words=text.words,
     )
-    return IndexEntry(title, "INDEXED" if same_as is None else "DEDUPED", same_as, first)
+    return IndexEntry(text.title, "INDEXED" if same_as is None else "DEDUPED", same_as, first)
 
 
 def _text_digest(reading: Reading) -> str | None:
-    """By what a text is known to be the same as another; None where that cannot be told."""
     words = " ".join(reading.text.split())
     return digest(words) if reading.is_whole and len(words) >= SHORTEST_TEXT_CHARS else None

@@ -26,6 +26,9 @@ class DocumentSettings(ApplicationSettings):
     attempts: int = setting(FETCH_RETRY.attempts, "how often a document is tried", minimum=1, maximum=1000)
     lease_seconds: float = setting(120.0, "the lease of a document", minimum=1, maximum=DAY)
     largest_bytes: int = setting(2 * 1024**3, "a larger document is refused", minimum=1, maximum=64 * 1024**3)
+    small_bytes: int = setting(
+        1024**2, "up to this size the steps of a document are recorded at once", maximum=16 * 1024**2
+    )
     cron: str = setting("*/5 * * * *", "when it is looked whether documents should be reconciled")
     reconcile_seconds: float = setting(3600.0, "after so long they are, whatever happened", minimum=60)
     stale_part_seconds: float = setting(3600.0, "how long a part without a job is left alone")

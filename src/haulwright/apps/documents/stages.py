@@ -20,3 +20,6 @@ DOCUMENT_STAGES: Final = StageMachine(
     failed="FAILED",
 )
 """There is no stage for being leased: a lease is no progress."""
+
+DOCUMENT_STAGES_AT_ONCE: Final = DOCUMENT_STAGES.in_one_step()
+"""For a small document, whose steps are recorded together."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from haulwright.clock import Instant
 
 ERROR_CHARS = 60
+ENDED_WELL = ("FINALIZED", "INDEXED", "DEDUPED", "SKIPPED_DUPLICATE")
 SHA_CHARS = 12
 STANDING_HEADERS = ("document", "state", "attempts", "sha256", "job", "error")
 HIT_HEADERS = ("title", "type", "bytes", "sha256", "stored", "source", "passage")
@@ -132,7 +133,8 @@ def planned_document(artifact: PlannedArtifact) -> PlannedDocumentView:
 
 def standing_row(standing: DocumentView) -> tuple[object, ...]:
     """A document as a line of a table."""
-    error = " ".join((standing["error_message"] or "").split())
+    # An error of the past belongs to the whole of a document, not to a list of what stands.
+    error = "" if standing["state"] in ENDED_WELL else " ".join((standing["error_message"] or "").split())
     sha256 = (standing["sha256"] or "")[:SHA_CHARS]
     cells = (
         standing["canonical_url"],

@@ -43,6 +43,8 @@ class FileScript:
     head: Head = "honest"
     """`refused`: 405. `lying`: another length."""
     length_error: int = 0
+    announced: bool = True
+    """Whether an answer to a GET says how long its body is; one to a HEAD does."""
     truncate_at: int | None = None
     """The connection is closed at this byte of the file, counted from its beginning."""
     ends_at: int | None = None
@@ -111,7 +113,7 @@ class Files:
         content, head_only = self._content(name, size), request.method == "HEAD"
         choose = self._scripts.look if head_only else self._scripts.take
         way = choose(lambda waiting: fnmatch.fnmatchcase(name, waiting.name)) or FileScript()
-        way = replace(way, ends_at=None) if head_only else way
+        way = replace(way, ends_at=None, announced=True) if head_only else way
         validators = self._validators(name, content, way)
         if head_only and way.head != "honest":
             return _odd_head(way, content)
@@ -164,7 +166,7 @@ def _partial(
 
 def _delivery(way: FileScript, start: int) -> Delivery:
     cut = None if way.truncate_at is None else max(0, way.truncate_at - start)
-    return Delivery(way.chunk_bytes, way.pause_seconds, cut, way.length_error)
+    return Delivery(way.chunk_bytes, way.pause_seconds, cut, way.length_error, way.announced)
 
 
 def _odd_head(way: FileScript, content: Content) -> SandboxReply:

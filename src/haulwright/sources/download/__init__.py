@@ -7,8 +7,10 @@ from haulwright.sources.blocking import plain
 from haulwright.sources.download.disk import content_path
 from haulwright.sources.download.errors import Corrupt, DiskFull, TakenOver
 from haulwright.sources.download.fetch import Downloaded, adownload
-from haulwright.sources.download.look import Hint, alook
+from haulwright.sources.download.look import Hint, alook, hint_of
 from haulwright.sources.download.orphans import Orphan, orphans, remove_orphans
+from haulwright.sources.download.parts import has_part, part_path, part_subject
+from haulwright.sources.download.small import SmallFile, aread_small, is_small
 
 download = plain(adownload)
 look = plain(alook)
@@ -20,12 +22,19 @@ __all__ = [
     "Hint",
     "LeaseKey",
     "Orphan",
+    "SmallFile",
     "TakenOver",
     "adownload",
     "alook",
+    "aread_small",
     "content_path",
     "download",
+    "has_part",
+    "hint_of",
+    "is_small",
     "look",
     "orphans",
+    "part_path",
+    "part_subject",
     "remove_orphans",
 ]

@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from haulwright.errors import InvalidValue
+
+T = TypeVar("T")
 
 BLOCK_BYTES: Final = 1024 * 1024
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
@@ -49,6 +52,27 @@ def write_whole(path: Path, body: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     draft.replace(path)
+
+
+def write_into_place(part: Path, place: Path, body: bytes, check: Callable[[Path], T]) -> T:
+    """Write a small file under the name of a part, have it checked there, and move it: whole or not at all, for good.
+
+    What is refused is not kept. A file that is in the place already is replaced in the same step.
+    """
+    make_folder(part.parent)
+    make_folder(place.parent)
+    try:
+        with part.open("wb") as file:
+            file.write(body)
+            file.flush()
+            verdict = check(part)
+            os.fsync(file.fileno())
+        part.replace(place)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    sync_folder(place.parent)
+    return verdict
 
 
 def draft_path(path: Path) -> Path:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
 from haulwright.engine.job import LeaseKey
@@ -15,10 +14,9 @@ from haulwright.errors import Retryable
 from haulwright.sources.download import ranges
 from haulwright.sources.download.disk import content_path, holds, move_into_place
 from haulwright.sources.download.errors import Corrupt, TakenOver, disk_errors
-from haulwright.sources.download.parts import Part, Record, finished, forget_all, take
+from haulwright.sources.download.parts import Part, Record, finished, forget_all, part_subject, take
+from haulwright.sources.download.writer import PartWriter, off_loop
 from haulwright.sources.http import Http, Limits, Stream
-
-T = TypeVar("T")
 
 LARGEST_BYTES: Final = 64 * 1024**3
 LIMITS: Final = Limits(total="24 h", body_bytes=LARGEST_BYTES, wire_bytes=LARGEST_BYTES)
@@ -26,6 +24,8 @@ LIMITS: Final = Limits(total="24 h", body_bytes=LARGEST_BYTES, wire_bytes=LARGES
 FLUSH_BYTES: Final = 256 * 1024
 FLUSH_SECONDS: Final = 1.0
 """What has arrived is in the part after so many bytes or seconds: a process that dies loses no more."""
+MOST_WAITING_BYTES: Final = 4 * 1024 * 1024
+"""While the disk is slower than the network, so much waits in memory for it."""
 OVERLAP_BYTES: Final = 1024
 """How much of what is there is asked for again, to see whether the rest belongs to it."""
 _OK, _PARTIAL = 200, 206
@@ -61,26 +61,28 @@ async def adownload(  # noqa: PLR0913  what is wanted, each part with its name
     expected_bytes: int | None = None,
     headers: Mapping[str, str] | None = None,
     limits: Limits = LIMITS,
+    answer: Stream | None = None,
 ) -> Downloaded:
     """Fetch a file into `folder/ab/cd/<sha256>`, going on where an earlier run of the same job stopped.
 
     `owner` is the lease of this run, `ctx.job.key` in a task. An error leaves what is good in the part, so that
-    the next run resumes; only what proved wrong is thrown away.
+    the next run resumes; only what proved wrong is thrown away. `answer` is one to a plain GET of the whole file,
+    open already: it is taken where nothing is there to go on with.
     """
-    order = _Order(Path(folder), url, owner, expected_sha256, expected_bytes)
+    order = DownloadOrder(Path(folder), url, owner, expected_sha256, expected_bytes)
     with disk_errors():
-        there = await _off_loop(order.already_there)
+        there = await off_loop(order.already_there)
         if there is not None:
             return there
-        part = await _off_loop(order.take)
+        part = await off_loop(order.take)
         try:
-            return await _Fetch(http, order, part, dict(headers or {}), limits).run()
+            return await _Fetch(http, order, part, dict(headers or {}), limits, answer).run()
         finally:
             part.close()
 
 
 @dataclass(frozen=True, slots=True)
-class _Order:
+class DownloadOrder:
     """What is to be downloaded, and for whom."""
 
     folder: Path
@@ -92,7 +94,7 @@ class _Order:
     @property
     def what(self) -> str:
         """The content where it is known, so that a signed address may change between runs; else the address."""
-        return f"sha256:{self.sha256}" if self.sha256 else self.url
+        return part_subject(self.url, self.sha256)
 
     def record(self) -> Record:
         """The record of a part that nothing is known of yet."""
@@ -121,8 +123,17 @@ class _Order:
 class _Fetch:
     """One call: at most one try with what is there, and one from the first byte."""
 
-    def __init__(self, http: Http, order: _Order, part: Part, headers: dict[str, str], limits: Limits) -> None:
+    def __init__(  # noqa: PLR0913, PLR0917 - as above
+        self,
+        http: Http,
+        order: DownloadOrder,
+        part: Part,
+        headers: dict[str, str],
+        limits: Limits,
+        answer: Stream | None,
+    ) -> None:
         self._http = http
+        self._answer = answer
         self._order = order
         self._part = part
         self._headers = headers | ranges.IDENTITY
@@ -137,11 +148,11 @@ class _Fetch:
             self._verify()
         except _Doubtful as doubt:
             if not self._kept_bytes:
-                await _off_loop(self._part.remove)
+                await off_loop(self._part.remove)
                 raise Corrupt(f"{self._part.record.url}: {doubt}.") from None
             await self._restart(self._order.record())
             return await self.run()
-        return await _off_loop(self._finish)
+        return await off_loop(self._finish)
 
     async def _fill(self) -> None:
         """Ask for what is missing, and add it to the part."""
@@ -150,6 +161,10 @@ class _Fetch:
             return
         if part.size and part.record.validator is None:
             await self._restart(self._order.record())
+        answer, self._answer = self._answer, None
+        if answer is not None and not part.size:
+            await self._accept(answer, b"")
+            return
         overlap = part.tail(min(OVERLAP_BYTES, part.size))
         headers = self._headers
         if part.size and part.record.validator:
@@ -164,7 +179,7 @@ class _Fetch:
         if answer.status == _PARTIAL:
             span = self._checked_span(answer, self._part.size - len(overlap))
             if self._part.record.total is None and span.total is not None:
-                await _off_loop(self._part.note, replace(self._part.record, total=span.total))
+                await off_loop(self._part.note, replace(self._part.record, total=span.total))
             await self._receive(answer, overlap)
         elif answer.status == _OK:
             total = ranges.content_length(answer.headers)
@@ -200,32 +215,31 @@ class _Fetch:
 
     async def _receive(self, answer: Stream, overlap: bytes) -> None:
         """Add the body to the part, after its beginning was compared with what is there."""
-        waiting, flushed = bytearray(), time.monotonic()
+        writer = PartWriter(self._part)
+        waiting: list[bytes] = []
+        size, flushed = 0, time.monotonic()
         try:
             async for chunk in answer:
                 self._wire_bytes += len(chunk)
-                waiting += chunk
-                if overlap and len(waiting) >= len(overlap):
-                    if not waiting.startswith(overlap):
+                waiting.append(chunk)
+                size += len(chunk)
+                if overlap and size >= len(overlap):
+                    beginning = b"".join(waiting)
+                    if not beginning.startswith(overlap):
                         raise _Doubtful("the server sends other bytes than those that are there")
-                    del waiting[: len(overlap)]
-                    overlap = b""
-                due = len(waiting) >= FLUSH_BYTES or time.monotonic() - flushed >= FLUSH_SECONDS
-                if due and not overlap:
-                    await self._write(waiting)
-                    flushed = time.monotonic()
+                    waiting, size, overlap = [beginning[len(overlap) :]], size - len(overlap), b""
+                due = size >= FLUSH_BYTES or time.monotonic() - flushed >= FLUSH_SECONDS
+                if due and not overlap and (writer.is_idle or size >= MOST_WAITING_BYTES):
+                    await writer.write(waiting)
+                    waiting, size, flushed = [], 0, time.monotonic()
         finally:
             if waiting and not overlap:
-                await self._write(waiting)
-
-    async def _write(self, waiting: bytearray) -> None:
-        data = bytes(waiting)
-        waiting.clear()
-        await _off_loop(self._part.write, data)
+                await writer.write(waiting)
+            await writer.drain()
 
     async def _restart(self, record: Record) -> None:
         self._kept_bytes = 0
-        await _off_loop(self._part.restart, record)
+        await off_loop(self._part.restart, record)
 
     def _verify(self) -> None:
         """Compare what is there with what the server and the caller say it is."""
@@ -244,8 +258,8 @@ class _Fetch:
     def _finish(self) -> Downloaded:
         """Move the part to where its content belongs. The record says so first, for a crash in between."""
         part = self._part
+        part.record = replace(part.record, sha256=part.sha256)
         part.sync()
-        part.note(replace(part.record, sha256=part.sha256))
         path = content_path(self._order.folder, part.sha256)
         try:
             move_into_place(part.path, path)
@@ -253,14 +267,3 @@ class _Fetch:
             raise TakenOver(f"The part {part.path.name} belongs to a later run.") from error
         part.remove()
         return Downloaded(path, part.sha256, part.size, part.record.validator, self._kept_bytes, self._wire_bytes)
-
-
-async def _off_loop(act: Callable[..., T], *args: object) -> T:
-    """Let a thread touch the disk, and do not leave before it has: nobody may close a file under a write."""
-    working = asyncio.ensure_future(asyncio.to_thread(act, *args))
-    try:
-        return await asyncio.shield(working)
-    except asyncio.CancelledError:
-        await asyncio.wait([working])
-        working.exception()  # looked at: the cancellation is what the caller hears of
-        raise

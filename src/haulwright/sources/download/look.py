@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from haulwright.sources.download import ranges
-from haulwright.sources.http import Http
+from haulwright.sources.http import Http, Stream
 
 _PARTIAL: Final = 206
 _NO_HEAD: Final = frozenset({400, 403, 404, 405, 501})
 """What servers say to a HEAD that they would not say to a GET."""
+_ANEW: Final = {"Cache-Control": "no-store"}
+"""A second look is one: what a server said the first time may have been wrong, and no cache repeats it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ class Hint:
 
 async def alook(http: Http, url: str, *, headers: Mapping[str, str] | None = None) -> Hint:
     """Ask what is there: by HEAD, or where that is refused by a GET of the first byte, of which nothing is read."""
-    sent = dict(headers or {}) | ranges.IDENTITY
+    sent = dict(headers or {}) | ranges.IDENTITY | _ANEW
     reply = await http.arequest("HEAD", url, headers=sent)
     if reply.status not in _NO_HEAD:
         reply.raise_for_status()
@@ -37,6 +39,12 @@ async def alook(http: Http, url: str, *, headers: Mapping[str, str] | None = Non
         span = ranges.content_span(answer.headers) if answer.status == _PARTIAL else None
         length = span.total if span else ranges.content_length(answer.headers)
         return _hint(answer.headers, length, ranged=span is not None)
+
+
+def hint_of(answer: Stream) -> Hint:
+    """What an answer to a GET of the whole file says, before any of it is read."""
+    length = ranges.content_length(answer.headers)
+    return _hint(answer.headers, length, ranged=_says_ranges(answer.headers))
 
 
 def _hint(headers: Mapping[str, str], length: int | None, *, ranged: bool) -> Hint:

@@ -21,7 +21,7 @@ from haulwright.sources.download.disk import BLOCK_BYTES, boot_id, draft_path, m
 from haulwright.sources.download.errors import TakenOver
 
 PARTS: Final = "parts"
-DURABLE_EVERY_BYTES: Final = 8 * 1024 * 1024
+DURABLE_EVERY_BYTES: Final = 32 * 1024 * 1024
 """How much may be written before it is synced: what a loss of power can cost."""
 _NAME_CHARS: Final = 24
 _NAME_WORDS: Final = 5
@@ -98,13 +98,17 @@ class Part:
     def write(self, data: bytes) -> None:
         """Add bytes. Where the disk is full, those that found room stay."""
         self._append(data)
-        if self.size - self.record.durable >= DURABLE_EVERY_BYTES:
-            self.sync()
+
+    @property
+    def is_sync_due(self) -> bool:
+        """Whether so much was written since the last time that a loss of power would cost too much."""
+        return self.size - self.record.durable >= DURABLE_EVERY_BYTES
 
     def sync(self) -> None:
-        """Have all bytes on disk, then say so in the record."""
+        """Have all bytes that are there now on disk, then say so in the record. More may be written meanwhile."""
+        size = self.size
         os.fsync(self._file.fileno())
-        self.note(replace(self.record, durable=self.size))
+        self.note(replace(self.record, durable=size))
 
     def note(self, record: Record) -> None:
         """Write the record down; refused where a later run has taken the part away."""
@@ -142,7 +146,7 @@ class Part:
 
 def take(folder: Path, what: str, owner: LeaseKey, fresh: Record) -> Part:
     """The part of this run, with whatever an earlier run of the same job left that is good."""
-    mine = _path(folder, what, owner)
+    mine = part_path(folder, what, owner)
     make_folder(mine.parent)
     part = _adopted(mine)
     if part is None:
@@ -156,7 +160,7 @@ def take(folder: Path, what: str, owner: LeaseKey, fresh: Record) -> Part:
 
 def finished(folder: Path, what: str, owner: LeaseKey) -> Record | None:
     """The record of a part that a run of this job moved into place and had no time to forget."""
-    for path in _earlier(_path(folder, what, owner)):
+    for path in _earlier(part_path(folder, what, owner)):
         record = Record.read(record_path(path))
         if record is not None and record.sha256 and not path.exists():
             return record
@@ -165,8 +169,18 @@ def finished(folder: Path, what: str, owner: LeaseKey) -> Record | None:
 
 def forget_all(folder: Path, what: str, owner: LeaseKey) -> None:
     """Leave nothing of this job behind, up to this run."""
-    for path in _earlier(_path(folder, what, owner)):
+    for path in _earlier(part_path(folder, what, owner)):
         forget(path)
+
+
+def part_subject(url: str, sha256: str | None = None) -> str:
+    """What a part is of: the content where it is known, so that a signed address may change; else the address."""
+    return f"sha256:{sha256}" if sha256 else url
+
+
+def has_part(folder: Path, what: str, owner: LeaseKey) -> bool:
+    """Whether an earlier run of this job left something that this one can go on with."""
+    return bool(_earlier(part_path(folder, what, owner)))
 
 
 def fence_of(path: Path) -> int | None:
@@ -219,7 +233,8 @@ def _earlier(mine: Path) -> list[Path]:
     return [path for number, path in sorted(numbered, reverse=True) if number < own or path == mine]
 
 
-def _path(folder: Path, what: str, owner: LeaseKey) -> Path:
+def part_path(folder: Path, what: str, owner: LeaseKey) -> Path:
+    """Where the part of a run is."""
     return folder / PARTS / f"{_word(what)}.{_word(owner.id)}.{owner.fence}.{_word(owner.worker_id or '')}.part"
 
 

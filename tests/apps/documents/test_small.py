@@ -1,0 +1,123 @@
+"""A small document: one request, one transaction, and the same promises as step by step."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from haulwright.apps.documents.settings import DocumentSettings
+from haulwright.operations.principal import Principal
+from haulwright.sources.download.disk import holds
+from tests.apps.documents.scenes import TENANT, World
+
+STEPS = ["DEDUPE", "FINALIZE", "HEAD", "INDEX", "STREAM"]
+MEBIBYTE = 1024 * 1024
+MOMENTS = [({"after": "claim"}, 1), ({"before": "INDEX"}, 2), ({"before": "settle"}, 2), ({"after": "INDEX"}, 1)]
+
+
+def operations(world):
+    return [op for (op,) in world.rows("select op_type from artifact_ops where state = 'done' order by op_type")]
+
+
+@pytest.mark.proves("EF-05", "SM-10")
+def test_it_is_asked_for_once_and_all_its_steps_are_on_record(world):
+    planned = world.add("report.txt")
+
+    world.bench.drain()
+
+    sha256 = world.sandbox.files.sha256("report.txt")
+    assert (world.state(planned), world.job(planned).stage, operations(world)) == ("INDEXED", "INDEXED", STEPS)
+    assert holds(world.documents.folders.place(TENANT, sha256), sha256)
+    assert (world.asked("report.txt", "HEAD"), world.asked("report.txt"), world.staged()) == (0, 1, [])
+
+
+@pytest.mark.parametrize("small_bytes", [MEBIBYTE, 0], ids=["at once", "step by step"])
+def test_what_its_steps_came_to_is_the_same_as_step_by_step(bench, sandbox, tmp_path, small_bytes):
+    world = World.open(bench, sandbox, tmp_path / "content", small_bytes=small_bytes)
+    planned = world.add("report.bin?size=5000")
+    world.bench.drain()
+
+    sha256 = sandbox.files.sha256("report.bin", 5_000)
+    rows = world.rows("select op_type, result_json from artifact_ops where op_type <> 'INDEX'")
+    assert {op: json.loads(result) for op, result in rows} == {
+        "HEAD": {"code": "OK", "bytes": 5_000, "content_type": "application/octet-stream", "resumable": True},
+        "STREAM": {"code": "OK", "sha256": sha256, "bytes": 5_000, "resumed_from": 0},
+        "FINALIZE": {"code": "OK", "sha256": sha256},
+        "DEDUPE": {"sha256": sha256, "kind": "application/octet-stream", "first": planned.key},
+    }
+
+
+@pytest.mark.proves("GU-02", "TS-06")
+@pytest.mark.parametrize(("moment", "requests"), MOMENTS, ids=str)
+def test_a_run_that_dies_at_any_moment_leaves_nothing_half_done(world, moment, requests):
+    planned = world.add("report.txt")
+    with world.bench.crash("documents.fetch", **moment):
+        world.bench.drain()
+    assert world.state(planned) in {"LEASED", "INDEXED"}
+
+    world.bench.advance("3 min")
+    world.finish()
+
+    assert (world.state(planned), len(world.stored()), world.staged()) == ("INDEXED", 1, [])
+    assert (world.asked("report.txt"), operations(world)) == (requests, STEPS)
+    assert world.documents.reconcile(Principal.system(), deep=True).agrees
+
+
+def test_one_whose_content_is_there_already_has_each_of_its_steps_on_record_once(world):
+    for name in ("a.bin", "b.bin"):
+        world.sandbox.files.put(name, b"the very same" * 100)
+        world.add(name)
+
+    world.bench.drain()
+
+    assert operations(world) == [
+        "DEDUPE",
+        "DEDUPE",
+        "FINALIZE",
+        "FINALIZE",
+        "HEAD",
+        "HEAD",
+        "INDEX",
+        "STREAM",
+        "STREAM",
+    ]
+
+
+def test_what_arrived_of_one_that_breaks_off_is_kept_and_gone_on_with(world):
+    world.sandbox.files.script(name="cut.bin", times=1, truncate_at=300_000)
+    planned = world.add("cut.bin?size=400000")
+
+    world.bench.drain()
+    assert (world.job(planned).attempts, len(world.staged())) == (1, 2)
+    world.finish()
+
+    assert world.standing(planned)["sha256"] == world.sandbox.files.sha256("cut.bin", 400_000)
+    assert (world.sandbox.files.bytes_sent("cut.bin") < 420_000, world.staged()) == (True, [])
+
+
+def test_a_larger_one_is_brought_step_by_step_by_the_answer_to_the_same_request(world):
+    planned = world.add(f"large.bin?size={MEBIBYTE + 1}")
+    with world.bench.crash("documents.fetch", before="FINALIZE"):
+        world.bench.drain()
+    assert world.state(planned) == "STREAMING"
+
+    world.bench.advance("3 min")
+    world.finish()
+
+    assert (world.state(planned), operations(world)) == ("INDEXED", STEPS)
+    assert (world.asked("large.bin"), world.asked("large.bin", "HEAD")) == (1, 0)
+
+
+def test_one_whose_length_is_not_announced_is_compared_with_what_head_says(world):
+    world.sandbox.files.script(name="report.txt", announced=False, ends_at=50)
+    planned = world.add("report.txt")
+
+    world.finish()
+
+    assert (world.state(planned), world.job(planned).error_code) == ("FAILED", "truncated")
+    assert (world.stored(), world.staged()) == ([], [])
+
+
+def test_how_small_is_small_is_a_setting(world):
+    assert world.documents.figures.small_bytes == DocumentSettings.load().small_bytes == MEBIBYTE
