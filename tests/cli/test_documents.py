@@ -166,6 +166,19 @@ def test_a_manifest_is_imported_and_says_what_it_refused(doc, outside, work, tmp
     assert "3 refused" in doc("import", str(manifest), *TENANT).out
 
 
+def test_an_import_says_how_long_it_takes_to_be_polite(doc, outside, tmp_path, monkeypatch):
+    monkeypatch.setenv("HAULWRIGHT_DOCUMENTS_HOST_RATE", "60/min")
+    manifest = tmp_path / "list.csv"
+    manifest.write_text("url\n" + "".join(f"{outside.url}/files/{number}.txt\n" for number in range(100)))
+
+    shown = doc("import", str(manifest), *TENANT).out
+    told = doc("import", str(manifest), "--tenant", "globex", "--json").json
+
+    host = outside.url.removeprefix("http://")
+    assert f"Politeness: 100 documents of {host} at 60/min take at least 1 min 30 s." in shown
+    assert told["politeness"] == {"host": host, "documents": 100, "rate": "60/min", "seconds": 90.0}
+
+
 def test_a_token_in_an_address_is_not_shown(doc, outside):
     added = doc("add", f"{outside.url}/files/a.txt?token=hush-hush", *TENANT, "--json")
     told = [doc("status", *TENANT), doc("status", *TENANT, "--json"), doc("status", added.json["job_id"], *TENANT)]

@@ -16,9 +16,11 @@ from haulwright.apps.documents.folders import Folders
 from haulwright.apps.documents.hosts import LONGEST, Hosts
 from haulwright.apps.documents.indexing import SearchIndex
 from haulwright.apps.documents.kinds import PDF
+from haulwright.apps.documents.live_manifest import MoveIn
 from haulwright.apps.documents.manifest import Item, ManifestLine, read_manifest, read_manifest_body
 from haulwright.apps.documents.passages import find_passage
 from haulwright.apps.documents.planning import ManifestImport, PlannedArtifact, Planning
+from haulwright.apps.documents.politeness import politeness_of
 from haulwright.apps.documents.reconciling import Reconciler, ReconcileScope, Reconciling
 from haulwright.apps.documents.report import ReconcileReport
 from haulwright.apps.documents.retry import FETCH_RETRY
@@ -99,9 +101,38 @@ class Documents(Application):
         """The same of a manifest that somebody sent under a name."""
         return self._take_in(principal, read_manifest_body(body, is_json=is_json), checked_name(name))
 
+    @verb("documents.plan")
+    def move_in(
+        self,
+        principal: Principal,
+        manifest: str | Path,
+        *,
+        files: str | Path | None = None,
+        with_failed: bool = False,
+        dry_run: bool = False,
+    ) -> ManifestImport:
+        """Take over a team's own `manifest.sqlite3`: read alone, as often as one likes; `dry_run` writes nothing here.
+
+        Files of finished documents are copied where they are found with their hash; the others are planned anew.
+        """
+        path, tenant = Path(manifest), principal.acting_tenant
+        if not path.is_file():
+            raise NotFound("manifest", str(path))
+        where = None if files is None else Path(files)
+        moving = MoveIn(self.folders, tenant, where, dry_run, with_failed, self.hosts.require_public)
+        lines, name = moving.lines(path), path.name
+        if dry_run:
+            result = self._planning.preview(tenant, lines, manifest=name)
+        else:
+            result = self._planning.take_in(tenant, lines, manifest=name, actor=principal.actor)
+        result.counts.update(moving.counts)
+        return result
+
     def _take_in(self, principal: Principal, lines: Iterator[ManifestLine], name: str) -> ManifestImport:
         checked = map(self._check_host, lines)
-        return self._planning.take_in(principal.acting_tenant, checked, manifest=name, actor=principal.actor)
+        result = self._planning.take_in(principal.acting_tenant, checked, manifest=name, actor=principal.actor)
+        result.politeness = politeness_of((artifact.url for artifact in result.planned), self.figures)
+        return result
 
     def _check_host(self, line: ManifestLine) -> ManifestLine:
         """The line, or why its address is not gone to."""

@@ -20,6 +20,8 @@ from haulwright.apps.documents.views import (
     file_document,
     finding_row,
     hit_row,
+    live_manifest_document,
+    live_manifest_summary,
     local_hit_document,
     manifest_document,
     planned_document,
@@ -43,7 +45,7 @@ LATEST = 20
 MOST_SHOWN = 20
 WORKER = "haulwright worker -A haulwright.apps.documents.worker:app --queues documents,documents-upkeep"
 
-command = NounGroup("doc", help=SPEC.summary, makes_database=("add", "import"))
+command = NounGroup("doc", help=SPEC.summary, makes_database=("add", "import", "import-manifest"))
 tenant_option = click.option("--tenant", default=DEFAULT_TENANT, show_default=True, help="Whose documents.")
 wait_option = click.option("--wait", is_flag=True, help="Wait until they are fetched, with a bar for each file.")
 timeout_option = click.option("--timeout", type=DURATION, metavar="TIME", help="With --wait: no longer than this.")
@@ -99,22 +101,54 @@ def add(  # noqa: PLR0913 - the options of the command, each with a name
 @timeout_option
 @click.pass_obj
 def import_(site: Site, manifest: Path, *, tenant: str, wait: bool, timeout: float | None) -> None:
-    """Plan what a manifest lists: CSV with a header, or JSON Lines. A bad line is on record, and the rest goes on."""
+    """Plan what a manifest lists: CSV with a header, or JSON Lines. A bad line is on record, and the rest goes on.
+
+    It says how long politeness makes the new documents take: the rate of their hosts, documents_host_rate.
+    """
     documents: Documents = site.application("documents")
     manifest_import = documents.take_in(site.principal().for_tenant(tenant), manifest)
     document = manifest_document(manifest_import)
     counts = {name: manifest_import.counts[name] for name in ("planned", "known", "repeated", "refused")}
-    refusals = document["refusals"]
+    refusals, politeness = document["refusals"], manifest_import.politeness
+    slow = politeness.text if politeness is not None and politeness.is_worth_saying else ""
     if wait:
         for refusal in refusals[:MOST_SHOWN]:
             site.out.note(f"line {refusal['line']}: {refusal['why']}")
-        _wait(site, tenant, manifest_import.planned, timeout, counts=counts)
+        if slow:
+            site.out.note(slow)
+        _wait(site, tenant, manifest_import.planned, timeout, about={**counts, "politeness": document["politeness"]})
         return
     rows = [(refusal["line"], refusal["why"]) for refusal in refusals[:MOST_SHOWN]]
     summary = ", ".join(f"{count} {name}" for name, count in counts.items())
     parts = [Table(("line", "why it is refused"), rows)] if rows else []
-    site.out.show(document, summary, *parts)
+    site.out.show(document, summary, *([slow] if slow else []), *parts)
     site.out.next_step(WORKER)
+
+
+@command.command("import-manifest")
+@click.argument("manifest", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@tenant_option
+@click.option("--files", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Where its files are.")
+@click.option("--with-failed", is_flag=True, help="Plan those anew, too, that failed there.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.pass_obj
+def import_manifest(  # noqa: PLR0913 - the options of the command, each with a name
+    site: Site, manifest: Path, *, tenant: str, files: Path | None, with_failed: bool, dry_run: bool
+) -> None:
+    """Take over a manifest.sqlite3 that is in use elsewhere. It is only read, and may be taken over again.
+
+    What is planned or under way there is planned here. What is finished is adopted, where its file is found and is what
+    its hash says; else it is fetched anew.
+    """
+    documents: Documents = site.application("documents")
+    principal = site.principal().for_tenant(tenant)
+    move = documents.move_in(principal, manifest, files=files, with_failed=with_failed, dry_run=dry_run)
+    document = live_manifest_document(move, dry_run=dry_run)
+    rows = [(refusal["line"], refusal["why"]) for refusal in document["refusals"][:MOST_SHOWN]]
+    parts = [Table(("row", "why it is refused"), rows)] if rows else []
+    site.out.show(document, live_manifest_summary(document), *parts)
+    if not dry_run:
+        site.out.next_step(WORKER)
 
 
 @command.command("status")
@@ -248,7 +282,7 @@ def _wait(
     tenant: str,
     artifacts: list[PlannedArtifact],
     timeout: float | None,
-    counts: dict[str, int] | None = None,
+    about: dict[str, object] | None = None,
 ) -> None:
     """Wait until these documents have ended; what failed makes the command fail."""
     from haulwright.apps.documents.waiting import wait_for  # noqa: PLC0415 - only where somebody waits
@@ -258,7 +292,7 @@ def _wait(
     wait_for(site.out, documents, site.principal().for_tenant(tenant), keys, timeout)
     endings = documents.count_endings(site.principal().for_tenant(tenant), keys)
     summary = ", ".join(f"{count} {state}" for state, count in endings.items()) or "nothing to wait for"
-    site.out.show({**(counts or {}), "endings": endings}, summary)
+    site.out.show({**(about or {}), "endings": endings}, summary)
     if endings.get("FAILED"):
         site.out.next_step(f"haulwright doc status --state FAILED --tenant {tenant}")
         click.get_current_context().exit(Exit.FAILED)

@@ -70,11 +70,13 @@ class Fetch:
         if first is not None:
             await ctx.acommit("DEDUPE", self._write_expected_duplicate, target, first, key=target.key)
             return skip_duplicate(first)
-        async with self._hosts.open(target.url) as http:
-            arrival = await self._ask(ctx, target, http) if is_fresh else None
-            if isinstance(arrival, SmallFile):
-                return await self._small_files.file(ctx, target, arrival)
-            staged_file = arrival or await self._bring(ctx, target, http)
+        staged_file = await self._adopt(ctx, target)
+        if staged_file is None:
+            async with self._hosts.open(target.url) as http:
+                arrival = await self._ask(ctx, target, http) if is_fresh else None
+                if isinstance(arrival, SmallFile):
+                    return await self._small_files.file(ctx, target, arrival)
+                staged_file = arrival or await self._bring(ctx, target, http)
         content = await self._file(ctx, target, staged_file)
         if content.first != target.key:
             return skip_duplicate(content.first)
@@ -103,6 +105,21 @@ class Fetch:
         if file is None or file.missing_at is not None or file.key == target.key:
             return None
         return file.key if self._folders.has(target.tenant, file.sha256) else None
+
+    async def _adopt(self, ctx: Context, target: Artifact) -> StagedFile | None:
+        """The file that is expected, where it is here: brought from another store, or left by an earlier run."""
+        has = partial(self._folders.has_anywhere, target.tenant)
+        if target.expected_sha256 is None or not await asyncio.to_thread(has, target.expected_sha256):
+            return None
+        for stage in ("HEAD_DONE", "STREAMING"):
+            await ctx.astage(stage, DOCUMENT_STAGES)
+        return await ctx.aeffect("STREAM", self._adopted, target, key="STREAM", verify=lambda file: has(file.sha256))
+
+    def _adopted(self, target: Artifact) -> StagedFile:
+        sha256 = target.expected_sha256 or ""
+        staged, place = self._folders.staged(target.tenant, sha256), self._folders.place(target.tenant, sha256)
+        size = (staged if staged.exists() else place).stat().st_size
+        return StagedFile("ADOPTED", sha256, size, resumed_from=size)
 
     async def _ask(self, ctx: Context, target: Artifact, http: Http) -> SmallFile | StagedFile | None:
         """Ask for the file itself, for its answer says what one to HEAD would. A small one is here with it.

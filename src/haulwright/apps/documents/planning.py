@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from haulwright import Task
     from haulwright.application import Tables, Writing
     from haulwright.apps.documents.manifest import Item, ManifestLine
+    from haulwright.apps.documents.politeness import Politeness
 
 T = TypeVar("T")
 
@@ -44,10 +45,12 @@ class ManifestImport:
 
     manifest: str
     counts: Counter[str] = field(default_factory=Counter)
-    """Lines by what became of them: planned, known, repeated, refused."""
+    """Lines by what became of them: planned, known, repeated, refused; of a live manifest also what was found there."""
     refused: list[ManifestLine] = field(default_factory=list)
     planned: list[PlannedArtifact] = field(default_factory=list)
     """Those whose job is new."""
+    politeness: Politeness | None = None
+    """How long the rate of their hosts makes those take."""
 
 
 class Planning:
@@ -77,6 +80,19 @@ class Planning:
             for artifact in self.plan(tenant, new, manifest=manifest):
                 result.counts["planned" if artifact.created else "known"] += 1
                 result.planned += [artifact] if artifact.created else []
+        return result
+
+    def preview(self, tenant: str, lines: Iterable[ManifestLine], *, manifest: str) -> ManifestImport:
+        """What `take_in` would come to. Nothing is written."""
+        result = ManifestImport(manifest)
+        seen: set[str] = set()
+        for batch in _batched(lines, AT_ONCE):
+            bad = [line for line in batch if line.item is None]
+            new = [item.key for line in batch if (item := line.item) is not None and not _is_in(seen, item.key)]
+            known = sum(states for _, states in self._tables.read("artifacts.endings", tenant=tenant, keys=new))
+            result.counts.update(refused=len(bad), repeated=len(batch) - len(bad) - len(new))
+            result.counts.update(planned=len(new) - known, known=known)
+            result.refused += bad[: MOST_RECORDED - len(result.refused)]
         return result
 
     def _plan(self, writing: Writing, tenant: str, items: Sequence[Item], manifest: str) -> list[PlannedArtifact]:

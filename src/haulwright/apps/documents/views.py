@@ -11,6 +11,7 @@ from haulwright.operations.times import iso
 if TYPE_CHECKING:
     from haulwright.apps.documents.artifacts import File, SearchHit
     from haulwright.apps.documents.planning import ManifestImport, PlannedArtifact
+    from haulwright.apps.documents.politeness import Politeness
     from haulwright.apps.documents.report import Discrepancy
     from haulwright.cli.kit.output import Out
     from haulwright.clock import Instant
@@ -69,6 +70,16 @@ class LineRefusalView(TypedDict):
     why: str
 
 
+class PolitenessView(TypedDict):
+    """What the rate of the host that takes longest means for the new documents that come from it."""
+
+    host: str
+    documents: int
+    rate: str
+    seconds: float
+    """They take at least so long, whatever the machine and the network can do."""
+
+
 class ManifestView(TypedDict):
     """What became of the lines of a manifest."""
 
@@ -77,7 +88,21 @@ class ManifestView(TypedDict):
     known: int
     repeated: int
     refused: int
+    politeness: PolitenessView | None
     refusals: list[LineRefusalView]
+
+
+class LiveManifestView(ManifestView):
+    """What became of the jobs of a team's own manifest."""
+
+    dry_run: bool
+    adopted: int
+    """Finished there, their file found here or copied."""
+    without_file: int
+    """Finished there, their file not found or not what its hash says: fetched anew."""
+    under_way: int
+    failed: int
+    """Failed there, and left out."""
 
 
 class FileView(TypedDict):
@@ -117,7 +142,43 @@ def manifest_document(manifest_import: ManifestImport) -> ManifestView:
         "known": counts["known"],
         "repeated": counts["repeated"],
         "refused": counts["refused"],
+        "politeness": politeness_document(manifest_import.politeness),
         "refusals": [{"line": line.number, "why": line.why} for line in manifest_import.refused],
+    }
+
+
+def live_manifest_document(manifest_import: ManifestImport, *, dry_run: bool) -> LiveManifestView:
+    """What became of the jobs of a team's own manifest."""
+    counts = manifest_import.counts
+    return {
+        **manifest_document(manifest_import),
+        "dry_run": dry_run,
+        "adopted": counts["adopted"],
+        "without_file": counts["without_file"],
+        "under_way": counts["under_way"],
+        "failed": counts["failed"],
+    }
+
+
+def live_manifest_summary(document: LiveManifestView) -> str:
+    """The same in one line."""
+    begin = "nothing is written: " if document["dry_run"] else ""
+    standing = ", ".join(f"{document[name]} {name}" for name in ("planned", "known", "repeated", "refused"))
+    return (
+        f"{begin}{standing}; there {document['adopted']} finished with their file, {document['without_file']} without, "
+        f"{document['under_way']} under way, {document['failed']} failed and left out"
+    )
+
+
+def politeness_document(politeness: Politeness | None) -> PolitenessView | None:
+    """How long politeness makes new documents take."""
+    if politeness is None:
+        return None
+    return {
+        "host": politeness.host,
+        "documents": politeness.documents,
+        "rate": politeness.rate,
+        "seconds": politeness.seconds,
     }
 
 

@@ -1,11 +1,18 @@
 -- What the reconciler and the watch ask on SQLite.
 
 -- name: in_hand
--- The contents that jobs under way have on disk and have not filed yet.
+-- The contents that jobs under way have on disk and have not filed yet, and those that waiting ones were brought for.
 select distinct e.result ->> '$.sha256'
 from haulwright_jobs j
 join haulwright_effects e indexed by haulwright_effects_job on e.tenant = j.tenant and e.job_key = j.job_key
-where j.task = 'documents.fetch' and j.fence > 0 and e.name = 'STREAM' and e.state = 'done';
+where j.task = 'documents.fetch' and j.fence > 0 and e.name = 'STREAM' and e.state = 'done'
+union
+select a.expected_sha256
+from documents_artifacts a
+join haulwright_keys k
+    on k.tenant = a.tenant and k.kind = 'job_key' and k.task = '' and k.key = coalesce(a.repair_key, a.key)
+join haulwright_jobs j on j.id = k.job_id
+where a.expected_sha256 is not null and a.outcome is null;
 
 -- name: pulse
 -- When documents were last reconciled, and how many leases were lost of late.
