@@ -1,45 +1,39 @@
-"""Clustering: how well events are found in labelled news of which nothing was learned."""
+"""Clustering: how well events are found in labelled streams, with settings that never saw what is scored."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from statistics import mean, stdev
 
 import pytest
 
-from proof.clustering.labelled import VARIABLE, folds, read_labelled
-from proof.clustering.learning import learn_join_at, learn_weights, score
+from proof.clustering.labelled import VARIABLE, parted, read_streams
+from proof.clustering.selection import FOLDS, cross_validate
 
-FOLDS = 5
-SEEDS = (1, 2, 3)
+SEED = 1
+LEAST = {"news-events-dev": 0.90, "headlines-dev": 0.72, "headlines-single-theme-dev": 0.60}
+"""The F1 of the streams that this is measured by; others are reported."""
 
 
 @pytest.fixture
-def labelled():
-    path = os.environ.get(VARIABLE)
-    if not path:
-        pytest.skip(f"{VARIABLE} does not name a file of labelled news")
-    return read_labelled(Path(path))
+def streams():
+    folder = os.environ.get(VARIABLE)
+    if not folder:
+        pytest.skip(f"{VARIABLE} does not name a folder of labelled streams")
+    return read_streams(Path(folder))
 
 
-def test_events_are_found_in_news_of_which_nothing_was_learned(labelled, report: list[str]):
-    found = []
-    for seed in SEEDS:
-        for number, (learned_from, scored) in enumerate(folds(labelled, FOLDS, seed), 1):
-            join_at = learn_join_at(learned_from, seed)
-            one = score(scored, learn_weights(learned_from), join_at)
-            found.append(one)
-            figures = f"precision {one.precision:.3f}, recall {one.recall:.3f}, F1 {one.f1:.3f}"
-            report.append(f"seed {seed}, fold {number}: {figures}, joined at {join_at:.2f}")
+def test_events_are_found_in_all_streams_with_one_setting_that_never_saw_them(streams, report: list[str]):
+    scores = cross_validate(streams, SEED, report.append)
 
-    f1 = [one.f1 for one in found]
-    precision, recall = mean(one.precision for one in found), mean(one.recall for one in found)
-    report.append(f"mean: precision {precision:.3f}, recall {recall:.3f}, F1 {mean(f1):.3f} +- {stdev(f1):.3f}")
-    assert mean(f1) >= 0.88
+    missed = {name: one.f1 for name, one in scores.items() if one.f1 < LEAST.get(name, 0.0)}
+    assert missed == {}
 
 
-def test_what_is_scored_was_never_learned_from(labelled):
-    for learned_from, scored in folds(labelled, FOLDS, seed=1):
-        assert {one.subject for one in learned_from}.isdisjoint(one.subject for one in scored)
-        assert len(learned_from) + len(scored) == len(labelled)
+def test_what_is_scored_was_never_seen_by_the_choice(streams):
+    for labelled in streams.values():
+        folds = parted(labelled, FOLDS, SEED)
+        subjects = [
+            {one.subject for one, at in zip(labelled, folds, strict=True) if at == fold} for fold in range(FOLDS)
+        ]
+        assert sum(map(len, subjects)) == len({one.subject for one in labelled})

@@ -1,1 +1,1 @@
-"""How good the clusters are: labelled news, weights learned on one part of it, and scores on another."""
+"""How good the clusters are: labelled streams, settings chosen on one part of them, and scores on another."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """The means over all articles."""
+    """Of one article, or the means over several."""
 
     precision: float
     recall: float
@@ -20,12 +20,22 @@ class Score:
         return 2 * self.precision * self.recall / (self.precision + self.recall)
 
 
-def bcubed(events: Sequence[Hashable], clusters: Sequence[Hashable]) -> Score:
-    """The score of the clusters of articles, given the events that they tell of."""
+def shares(events: Sequence[Hashable], clusters: Sequence[Hashable]) -> list[Score]:
+    """For each article what share of its cluster is of its event, and what share of its event is in its cluster."""
     of_event, of_cluster = Counter(events), Counter(clusters)
     both = Counter(zip(events, clusters, strict=True))
-    shared = [(both[pair], of_event[pair[0]], of_cluster[pair[1]]) for pair in zip(events, clusters, strict=True)]
-    count = len(shared)
-    return Score(
-        sum(one / whole for one, _, whole in shared) / count, sum(one / whole for one, whole, _ in shared) / count
-    )
+    return [
+        Score(both[event, cluster] / of_cluster[cluster], both[event, cluster] / of_event[event])
+        for event, cluster in zip(events, clusters, strict=True)
+    ]
+
+
+def mean(scores: Sequence[Score]) -> Score:
+    """The score of articles together."""
+    count = len(scores)
+    return Score(sum(one.precision for one in scores) / count, sum(one.recall for one in scores) / count)
+
+
+def bcubed(events: Sequence[Hashable], clusters: Sequence[Hashable]) -> Score:
+    """The score of the clusters of articles, given the events that they tell of."""
+    return mean(shares(events, clusters))

@@ -1,26 +1,32 @@
-"""Makes the frozen weights of a version from all labelled news, with `python -m proof.clustering.freeze`."""
+"""Makes what is known of words before the first article of a stream, with `python -m proof.clustering.freeze`.
+
+Nothing in it comes from labelled news.
+"""
 
 from __future__ import annotations
 
-import os
 from importlib.resources import files
 from pathlib import Path
 
 from haulwright.apps.brief import clustering
-from haulwright.apps.brief.clustering.weights import TABLE, write_table
-from proof.clustering.labelled import VARIABLE, read_labelled
-from proof.clustering.learning import learn_join_at, learn_weights
+from haulwright.apps.brief.clustering.weights import TABLE, Weights, read_table, write_table
+from proof.clustering.function_words import FUNCTION_WORDS, LEVEL
 
-SEEDS = range(3)
+COMMON_WORDS = "common_words.txt"
+
+
+def prior_table() -> str:
+    """How common words are in English on the web, and the words of other languages that bind others together."""
+    common = read_table(files(__package__).joinpath(COMMON_WORDS).read_text("utf-8"))
+    binding = {word: min(LEVEL, common.levels.get(word, LEVEL)) for word in FUNCTION_WORDS}
+    return write_table(Weights({**common.levels, **binding}, common.unknown))
 
 
 def main() -> None:
-    """Write the table, and say what JOIN_AT is to be."""
-    labelled = read_labelled(Path(os.environ[VARIABLE]))
+    """Write the table."""
     table = Path(str(files(clustering).joinpath(TABLE)))
-    table.write_text(write_table(learn_weights(labelled)), "utf-8")
-    found = sorted(learn_join_at(labelled, seed) for seed in SEEDS)
-    print(f"{TABLE}: {table.stat().st_size:,} bytes. JOIN_AT: {found[len(found) // 2]} of {found}.")
+    table.write_text(prior_table(), "utf-8")
+    print(f"{TABLE}: {table.stat().st_size:,} bytes.")
 
 
 if __name__ == "__main__":

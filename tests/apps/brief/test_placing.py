@@ -8,15 +8,18 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from haulwright.apps.brief import placing
+from haulwright.apps.brief.clustering import VERSION, Article, Clustering
 from haulwright.testing.harness import START
 from tests.apps.brief.scenes import rss
 from tests.apps.principals import ACME, SYSTEM
 
 PAPERS = ("harbour-times", "northern-post")
 PARTITION = (
-    "select c.cluster_id, c.raw_article_id, l.place from cluster_articles c "
+    "select c.cluster_id, c.raw_article_id, l.place, l.signature from cluster_articles c "
     "join brief_links l on l.article_id = c.raw_article_id and l.version = c.version order by l.place"
 )
+
+OF_BEFORE = "select * from brief_links where version = '1' order by place"
 
 
 def filled(world):
@@ -90,6 +93,19 @@ def test_a_crash_at_any_point_changes_nothing_about_where_articles_belong(world,
     assert world.rows(PARTITION) == disturbed
 
 
+@pytest.mark.proves("CL-02")
+def test_the_weights_that_are_stored_are_those_of_the_moment_of_placing(world):
+    """A replay from the articles alone weighs each word as the job did when it placed them."""
+    filled(world)
+    unplaced = world.brief.tables.read("articles.unplaced", tenant="acme", version=VERSION, limit=1_000)
+
+    world.cluster()
+
+    replay = Clustering(VERSION)
+    replayed = [replay.place(Article(name, text, title, at)).signature for name, title, text, at in unplaced]
+    assert [signature for _, _, _, signature in world.rows(PARTITION)] == replayed
+
+
 def test_articles_come_in_the_order_of_their_publication_whatever_the_order_of_feeds(world):
     world.paper("daily-ledger")
     world.paper("harbour-times")
@@ -125,14 +141,35 @@ def test_a_new_version_places_everything_anew_and_leaves_the_old_links(world, mo
     articles = filled(world)
     world.cluster()
 
-    monkeypatch.setattr("haulwright.apps.brief.clustering.clustering.VERSION", "2")
-    world.brief.placing.version = "2"
+    monkeypatch.setattr("haulwright.apps.brief.clustering.clustering.VERSION", "next")
+    world.brief.placing.version = "next"
     placed = world.cluster()
 
     assert placed == articles
     assert sorted(world.rows("select version, count(*) from cluster_articles group by version")) == [
+        (VERSION, articles),
+        ("next", articles),
+    ]
+
+
+def test_what_an_older_release_placed_keeps_its_events_and_its_briefs(world):
+    articles = filled(world)
+    world.cluster()
+    world.publish()
+    world.write(
+        "update brief_links set version = '1', cluster_id = '1-' || substr(cluster_id, 3), signature = '1.AAAA'"
+    )
+    world.write("update brief_articles set placed = '1'")
+    links, briefs = world.rows(OF_BEFORE), world.rows("select * from brief_briefs")
+
+    placed = world.cluster()
+
+    assert placed == articles
+    assert world.rows(OF_BEFORE) == links
+    assert world.rows("select * from brief_briefs") == briefs
+    assert world.rows("select version, count(*) from brief_links group by version order by version") == [
         ("1", articles),
-        ("2", articles),
+        (VERSION, articles),
     ]
 
 
@@ -144,22 +181,22 @@ def test_going_back_to_an_earlier_version_places_only_what_that_one_never_placed
 
     articles = filled(world)
     first = world.brief.placing.version
-    assert [cluster_by(first), cluster_by("2")] == [articles, articles]
+    assert [cluster_by(first), cluster_by("next")] == [articles, articles]
     late = {"title": "Storm over Ashford", "link": "https://a.example/storm", "description": "A storm came."}
     world.tell(rss(late))
 
-    placed = [cluster_by(first), cluster_by("2"), cluster_by(first)]
+    placed = [cluster_by(first), cluster_by("next"), cluster_by(first)]
 
     assert placed == [1, 1, 0]
     assert world.brief.placing.waiting() == []
     assert sorted(world.rows("select version, count(*) from cluster_articles group by version")) == sorted(
-        [(first, articles + 1), ("2", articles + 1)]
+        [(first, articles + 1), ("next", articles + 1)]
     )
 
 
 def test_a_job_of_another_version_leaves_the_articles_to_workers_that_have_it(world):
     filled(world)
-    handle = world.brief.place_task.using(tenant="acme").enqueue("next")
+    handle = world.brief.place_task.using(tenant="acme").enqueue("another")
 
     world.bench.drain()
 

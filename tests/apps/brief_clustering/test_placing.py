@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from haulwright.apps.brief.clustering import VERSION, WINDOW, Article, Clustering, signature
+from haulwright.apps.brief.clustering import VERSION, WINDOW, Article, Clustering
 from haulwright.errors import InvalidValue
 from proof.clustering.bcubed import bcubed
 from tests.apps.brief_clustering.sample import QUAKE_OF_LISBON, QUAKE_OF_MANTA
@@ -127,12 +127,12 @@ def test_an_article_without_a_date_may_join_any_event(clustering):
 
 
 def test_an_article_is_placed_once(clustering):
-    clustering.place(Article("one", FIRST))
+    signature = clustering.place(Article("one", FIRST)).signature
 
     with pytest.raises(InvalidValue, match="was placed already"):
         clustering.place(Article("one", SECOND))
     with pytest.raises(InvalidValue, match="was placed already"):
-        clustering.remember("one", signature(Article("one", FIRST)), "c", None)
+        clustering.remember("one", signature, "c", None)
 
 
 def test_a_version_that_this_code_does_not_have_is_refused():

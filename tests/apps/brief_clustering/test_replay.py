@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from bench.news import news
-from haulwright.apps.brief.clustering import WINDOW, Clustering, signature
+from haulwright.apps.brief.clustering import WINDOW, Clustering
 from haulwright.apps.brief.clustering import clustering as rules
 
 HOUR = 3_600_000_000
@@ -58,7 +58,7 @@ def test_wherever_it_stops_the_restored_one_goes_on_as_if_it_had_not(articles):
     for stop in range(len(articles)):
         restored = Clustering()
         for article, placement in zip(articles[:stop], expected, strict=False):
-            restored.remember(article.id, signature(article), placement.cluster, article.published_at)
+            restored.remember(article.id, placement.signature, placement.cluster, article.published_at)
 
         assert restored.place(articles[stop]) == expected[stop]
 
@@ -72,7 +72,7 @@ def test_what_is_forgotten_is_as_if_it_had_never_been_restored(dated):
     restored = Clustering()
     for article, placement in zip(dated[:half], placed, strict=True):
         if article.published_at is None or article.published_at >= limit:
-            restored.remember(article.id, signature(article), placement.cluster, article.published_at)
+            restored.remember(article.id, placement.signature, placement.cluster, article.published_at)
 
     assert 0 < len(restored) == len(going_on) < half
     assert [going_on.place(article) for article in dated[half:]] == [

@@ -1,7 +1,8 @@
 """The job `event_clustering`: new articles join the event that they are about, or begin one.
 
-Articles are placed one after another in a fixed order, a batch for each transaction, and what clustering has to know of
-those before is restored from their stored signatures. So it goes on after a crash as if there had been none.
+Articles are placed one after another in a fixed order, a batch for each transaction. What clustering has to know of
+those before, also how often each word stood in them, is restored from their stored signatures. These are written with
+the links themselves: no other state could come apart from them, and after a crash it goes on as if there had been none.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from haulwright import Context, Retryable, Skip, Tx
-from haulwright.apps.brief.clustering import VERSION, Article, Clustering, signature
+from haulwright.apps.brief.clustering import VERSION, Article, Clustering
 from haulwright.apps.brief.run_results import TenantsResult, join_all, tenants_result
 from haulwright.clock import SECOND, Instant
 
@@ -123,7 +124,7 @@ class _Window:
             "cluster_id": placement.cluster,
             "place": self._last,
             "at": at,
-            "signature": signature(article),
+            "signature": placement.signature,
             "similarity": placement.similarity,
             "nearest": placement.nearest,
             "duplicate_of": placement.duplicate_of,

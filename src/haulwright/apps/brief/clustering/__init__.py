@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from haulwright.apps.brief.clustering.clustering import VERSION, WINDOW, Article, Clustering, Placement, signature
+from haulwright.apps.brief.clustering.clustering import VERSION, WINDOW, Article, Clustering, Placement
 
-__all__ = ["VERSION", "WINDOW", "Article", "Clustering", "Placement", "signature"]
+__all__ = ["VERSION", "WINDOW", "Article", "Clustering", "Placement"]

@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import islice
 from typing import Final
 
+from haulwright.apps.brief.clustering.frequencies import FOUNDER, JOINER, Frequencies
 from haulwright.apps.brief.clustering.index import PostingIndex
-from haulwright.apps.brief.clustering.profile import Profile, profile_of, read_profile
-from haulwright.apps.brief.clustering.similarity import JOIN_AT, Sum, cosine, is_copy, nearness, sum_of, terms_of
-from haulwright.apps.brief.clustering.weights import Weights, frozen
+from haulwright.apps.brief.clustering.profile import Profile, Words, profile_of, read_profile
+from haulwright.apps.brief.clustering.similarity import Sum, cosine, is_copy, nearness, sum_of, terms_of
+from haulwright.apps.brief.clustering.tuning import DEFAULT, Tuning
 from haulwright.errors import InvalidValue
 
-VERSION: Final = "1"
+VERSION: Final = "2"
 """Kept beside every placement. It grows when the same articles would be placed otherwise."""
 WINDOW: Final = 7 * 86_400 * 1_000_000
 """Microseconds. An article joins an event only where one of its articles was published less than this apart."""
 MOST_REMEMBERED: Final = 200_000
 """Beyond that the oldest are forgotten, so many at once."""
 FORGOTTEN_AT_ONCE: Final = 2_000
-MOST_COMPARED: Final = 16
+MOST_COMPARED: Final = 32
 """The newest articles of an event stand for it."""
 MOST_SUMS: Final = 1_000
 """Sums of events that are kept until the event changes; they only save time."""
 COPIED_FROM: Final = 0.5
 """Two texts that are less alike in their words are no copies; their sketches need not be compared."""
-MOST_EVENTS: Final = 3
+MOST_EVENTS: Final = 6
 """So many events are looked at, those of the articles most alike."""
 
 
@@ -53,6 +54,8 @@ class Placement:
     """The article most like it."""
     duplicate_of: str | None
     """The article that it is a copy of."""
+    signature: str = ""
+    """What is to be known of it later, with the weights that its words had now: some 300 to 1,500 characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +67,10 @@ class _Member:
     cluster: str
     published_at: int | None
 
-
-def signature(article: Article) -> str:
-    """What clustering needs to know of an article, as a text of some 750 characters."""
-    return profile_of(article.title, article.text, frozen()).as_text()
+    @property
+    def counts(self) -> int:
+        """How much it counts in the frequencies of words."""
+        return FOUNDER if self.cluster == _name(self.id) else JOINER
 
 
 class Clustering:
@@ -76,12 +79,12 @@ class Clustering:
     What it answers depends on the articles that it remembers and on their order, and on nothing else.
     """
 
-    def __init__(self, version: str = VERSION, *, weights: Weights | None = None, join_at: float = JOIN_AT) -> None:
+    def __init__(self, version: str = VERSION, *, tuning: Tuning = DEFAULT) -> None:
         if version != VERSION:
             raise InvalidValue("version", version, "is no version of clustering", hint=f"This one is {VERSION}.")
         self.version = version
-        self._weights = weights or frozen()
-        self._join_at = join_at
+        self._tuning = tuning
+        self._frequencies = Frequencies()
         self._index = PostingIndex()
         self._members: dict[int, _Member] = {}
         self._numbers: dict[str, int] = {}
@@ -96,10 +99,11 @@ class Clustering:
     def place(self, article: Article) -> Placement:
         """Find the event of an article, or make one of it, and remember that."""
         self._refuse_known(article.id)
-        profile = profile_of(article.title, article.text, self._weights)
-        placement = self._find(article, profile)
+        words = Words.of(article.title, article.text)
+        profile = profile_of(words, self._frequencies, self._tuning)
+        placement = self._find(article, profile, self._tuning.join_at(len(words)))
         self._add(_Member(article.id, profile, placement.cluster, article.published_at))
-        return placement
+        return replace(placement, signature=profile.as_text())
 
     def remember(self, id: str, signature: str, cluster: str, published_at: int | None) -> None:  # noqa: A002 - as in Article
         """Restore an article that was placed earlier. In the order of placing, all is as if it had never stopped."""
@@ -116,7 +120,7 @@ class Clustering:
             ]
         )
 
-    def _find(self, article: Article, profile: Profile) -> Placement:
+    def _find(self, article: Article, profile: Profile, join_at: float) -> Placement:
         mine = terms_of(profile)
         similarities = {
             number: cosine(mine, profile.square, self._members[number].profile)
@@ -131,22 +135,32 @@ class Clustering:
         original = next((member for member in maybe_copied if is_copy(profile, member.profile)), None)
         if original is not None:
             return Placement(original.cluster, similarities[self._numbers[original.id]], nearest, original.id)
-        near, cluster = self._nearest_cluster(profile, alike, similarities)
-        cluster_id = cluster if near >= self._join_at else _name(article.id)
-        return Placement(cluster_id, near, nearest, None)
+        near, cluster = self._nearest_cluster(article, profile, {number: similarities[number] for number in alike})
+        cluster_id = cluster if near >= join_at else _name(article.id)
+        return Placement(cluster_id, max(0.0, near), nearest, None)
 
     def _nearest_cluster(
-        self, profile: Profile, alike: Sequence[int], similarities: Mapping[int, float]
+        self, article: Article, profile: Profile, similarities: Mapping[int, float]
     ) -> tuple[float, str]:
         """The event that is nearest among those of the articles most alike; of equals the one found first."""
         best: dict[str, float] = {}
-        for number in alike:
-            best.setdefault(self._members[number].cluster, similarities[number])
-        scores: dict[str, float] = {}
-        for cluster in islice(best, MOST_EVENTS):
-            scores[cluster] = nearness(profile, self._sum(cluster), best[cluster])
+        for number, similarity in similarities.items():
+            best.setdefault(self._members[number].cluster, similarity)
+        scores = {
+            cluster: nearness(profile, self._sum(cluster), best[cluster])
+            - self._tuning.apart(self._gap(article.published_at, cluster))
+            for cluster in islice(best, MOST_EVENTS)
+        }
         nearest = max(scores, key=lambda cluster: scores[cluster])
-        return scores[nearest], nearest
+        by_chance = self._frequencies.chance(profile.terms, profile.weights, profile.square)
+        return scores[nearest] - self._tuning.chance * by_chance, nearest
+
+    def _gap(self, published_at: int | None, cluster: str) -> int:
+        """The time between something published and the next of an event's newest articles; none without a date."""
+        if published_at is None:
+            return 0
+        moments = [self._members[number].published_at for number in self._clusters[cluster][-MOST_COMPARED:]]
+        return min(0 if moment is None else abs(published_at - moment) for moment in moments)
 
     def _sum(self, cluster: str) -> Sum:
         """The newest articles of an event, each text once: what was printed ten times was still written once."""
@@ -164,6 +178,7 @@ class Clustering:
         self._clusters.setdefault(member.cluster, []).append(number)
         self._sums.pop(member.cluster, None)
         self._index.add(number, member.profile.terms)
+        self._frequencies.add(member.profile.all_terms, member.counts)
         if len(self._members) > MOST_REMEMBERED:
             self._forget(list(islice(self._members, FORGOTTEN_AT_ONCE)))
 
@@ -171,6 +186,7 @@ class Clustering:
         members = {number: self._members.pop(number) for number in numbers}
         for member in members.values():
             del self._numbers[member.id]
+            self._frequencies.remove(member.profile.all_terms, member.counts)
         for cluster in {member.cluster for member in members.values()}:
             self._sums.pop(cluster, None)
             remaining = [number for number in self._clusters[cluster] if number not in members]

@@ -12,8 +12,6 @@ from typing import Final
 from haulwright.apps.brief.clustering.profile import Profile
 from haulwright.apps.brief.clustering.sketch import resemble
 
-JOIN_AT: Final = 0.24
-"""From this nearness on, an article tells of the event."""
 SHARE_OF_ALL: Final = 0.7
 """How much the likeness to all articles of an event together counts beside that to the one most alike."""
 
@@ -32,8 +30,13 @@ def cosine(mine: Mapping[int, int], square: int, other: Profile) -> float:
 
 
 def is_copy(first: Profile, second: Profile) -> bool:
-    """Whether one article is the other again: the same words, or most of the same runs of words."""
-    return first == second or resemble(first.sketch, second.sketch)
+    """Whether one article is the other again: the same words, or most of the same runs of words.
+
+    What the words weigh says nothing about it: that was another when the first of the two came.
+    """
+    if first.sketch == second.sketch and set(first.all_terms) == set(second.all_terms):
+        return True
+    return resemble(first.sketch, second.sketch)
 
 
 @dataclass(frozen=True, slots=True)

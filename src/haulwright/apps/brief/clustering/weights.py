@@ -1,4 +1,4 @@
-"""How much a word says: levels that were learned once and frozen, so that no result depends on what came before."""
+"""How much a word says before the first article of a stream: levels from how common words are in their languages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-TABLE: Final = "weights-1.txt"
+TABLE: Final = "weights-2.txt"
 SHORT_WORD: Final = 3
 """Unknown words up to this length are articles and particles of languages that the table does not speak."""
 
@@ -49,6 +49,6 @@ def read_table(text: str) -> Weights:
 
 
 @cache
-def frozen() -> Weights:
-    """The weights of this version, read once."""
+def prior() -> Weights:
+    """The levels of this version, read once."""
     return read_table(files(__package__).joinpath(TABLE).read_text("utf-8"))
