@@ -75,9 +75,11 @@ class FaultyDatabase:
             raise _unavailable("reply lost", unknown=True)
         return value
 
-    def run_single(self, entry: Entry, params: Params, columns: Columns | None = None) -> list[Row]:
+    def run_single(
+        self, entry: Entry, params: Params, columns: Columns | None = None, *, rows: int | None = None
+    ) -> list[Row]:
         """Run one entry as a transaction of its own: it may go wrong in the same ways."""
-        return self.transact(lambda connection: run(connection, entry, params, columns))
+        return self.transact(lambda connection: run(connection, entry, params, columns), rows=rows or 1)
 
     def run_nondurable(
         self, entry: Entry, params: Params, columns: Columns | None = None, *, waiting: bool = True

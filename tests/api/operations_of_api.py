@@ -12,7 +12,8 @@ from functools import cache
 from typing import Any
 
 from haulwright import Haulwright
-from haulwright.api.application import PREFIX, create_api
+from haulwright.api.application import create_api
+from haulwright.api.kit.routes import PREFIX
 from tests.api.scenes import SOURCE, Belongings
 
 OPEN = {"health_alive", "health_ready"}

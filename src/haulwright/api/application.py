@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from pydantic import TypeAdapter
 from starlette.routing import compile_path
 
 from haulwright.__about__ import __version__
-from haulwright.api.answers import AccessLog, FaultAnswers, SecurityHeaders
+from haulwright.api.answers import OuterLayer
 from haulwright.api.auth.api_tokens import ApiTokenAuthenticator
 from haulwright.api.auth.session import OPEN_PATH, LocalSessions, LoopbackHosts
+from haulwright.api.kit.collector import Collector
+from haulwright.api.kit.direct import DirectRoutes
 from haulwright.api.kit.problems import ProblemView, add_handlers
+from haulwright.api.kit.routes import PREFIX
 from haulwright.api.limits import ApiLimits, BodyLimits, RequestRoom, UploadRoute
 from haulwright.api.open_metrics import MetricsCache
 from haulwright.api.reception import Reception
-from haulwright.api.request_ids import RequestIds
 from haulwright.api.routes import (
     dead_letters,
     effects,
@@ -36,12 +39,12 @@ from haulwright.api.routes import (
 from haulwright.api.streams import routes as streams
 from haulwright.api.streams.streams import Streams
 from haulwright.discovery import installed_applications
+from haulwright.operations.joint_enqueues import enqueue_jointly
 
 if TYPE_CHECKING:
     from haulwright.api.auth.identity import Authenticator
     from haulwright.client.app import Haulwright
 
-PREFIX: Final = "/api/v1"
 ENGINE_ROUTES: Final = (
     jobs.routes,
     dead_letters.routes,
@@ -81,28 +84,27 @@ def create_api(
     limits, ways = limits or ApiLimits(), [ApiTokenAuthenticator(app)] if authenticators is None else authenticators
     reception = api.state.reception = Reception(app, ways, limits=limits, sessions=sessions)
     api.state.streams, api.state.metrics, api.state.readiness = Streams(app), MetricsCache(), health.ReadinessCheck()
-    root, nouns = APIRouter(prefix=PREFIX), (*ENGINE_ROUTES, *_application_routes(app))
-    for routes in nouns:
-        root.include_router(routes.router)
-    for router in (root, metrics.routes.router, health.router):
-        api.include_router(router)
+    api.state.joint_enqueues = Collector(partial(enqueue_jointly, app))
+    nouns = (*ENGINE_ROUTES, *_application_routes(app))
+    for router in (*(routes.router for routes in nouns), metrics.routes.router, health.router):
+        api.router.routes += router.routes  # in one list: to look through routers within routers is not free
     if sessions is not None:
         api.add_route(OPEN_PATH, sessions.open, methods=["GET"], include_in_schema=False)
     add_handlers(api)
     uploads = [_upload_route(*upload) for routes in nouns for upload in routes.uploads]
     # The last one is the outermost.
+    api.add_middleware(DirectRoutes, api=api)
     api.add_middleware(BodyLimits, limits=limits, identify=reception.identify, uploads=uploads)
     api.add_middleware(RequestRoom, most=limits.in_flight)
     if sessions is not None:
         api.add_middleware(LoopbackHosts)
-    for layer in (FaultAnswers, SecurityHeaders, AccessLog, RequestIds):
-        api.add_middleware(layer)
+    api.add_middleware(OuterLayer)
     _complete_document(api)
     return api
 
 
 def _upload_route(method: str, path: str, most_bytes: int) -> UploadRoute:
-    return UploadRoute(method, compile_path(PREFIX + path)[0], most_bytes)
+    return UploadRoute(method, compile_path(path)[0], most_bytes)
 
 
 def _application_routes(app: Haulwright) -> list[Any]:

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
-from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from haulwright.api.kit.headers import header_of
 from haulwright.api.kit.problems import CODE_OF, Unauthenticated, problem, problem_of, request_id_of
 from haulwright.errors import HaulwrightError
 
@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 
     from haulwright.settings import Settings
 
+BODY: Final = "body"
+"""Where the state of a request has its whole body, if that is JSON."""
 DEEPEST_JSON: Final = 64
 MOST_BUCKETS: Final = 10_000
+STREAM_METHOD: Final = "GET"
 STREAM_TYPE: Final = b"text/event-stream"
 _STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _BRACKETS: Final = b"[]{}"
@@ -114,7 +117,7 @@ class RequestRoom:
             await send(message)
 
         try:
-            await self._app(scope, receive, watch)
+            await self._app(scope, receive, watch if scope["method"] == STREAM_METHOD else send)
         finally:
             self._count -= holds_place
 
@@ -136,23 +139,24 @@ class BodyLimits:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on with its body, or refuse it."""
-        headers = Headers(scope=scope) if scope["type"] == "http" else None
-        if headers is None or not _has_body(headers):
+        if scope["type"] != "http" or not _has_body(scope):
             await self._app(scope, receive, send)
             return
         request = Request(scope)
         upload = next((route for route in self._uploads if _fits(route, scope)), None)
         most = self._limits.body_bytes if upload is None else upload.most_bytes
         try:
-            if int(headers.get("content-length") or 0) > most:
+            if int(header_of(scope, b"content-length") or 0) > most:
                 raise _too_large(most)
             if await self._identify(request) is None:
                 raise Unauthenticated
             if upload is not None:
                 read = _counted(receive, most, self._limits.body_seconds)
             else:
-                _require_json(headers)
-                read = _replayed(await self._read(receive, most), receive)
+                _require_json(header_of(scope, b"content-type") or "")
+                body = await self._read(receive, most)
+                scope.setdefault("state", {})[BODY] = body
+                read = _replayed(body, receive)
         except HaulwrightError as error:
             await problem_of(error, request_id_of(request))(scope, receive, send)
         except HTTPException as error:
@@ -233,14 +237,14 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
     return read
 
 
-def _require_json(headers: Headers) -> None:
-    if not _JSON.fullmatch(headers.get("content-type", "")):
+def _require_json(content_type: str) -> None:
+    if content_type != "application/json" and not _JSON.fullmatch(content_type):
         detail = "The body of a request is JSON, and its Content-Type says so: application/json."
         raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, detail)
 
 
-def _has_body(headers: Headers) -> bool:
-    return "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
+def _has_body(scope: Scope) -> bool:
+    return header_of(scope, b"content-length") not in {None, "0"} or header_of(scope, b"transfer-encoding") is not None
 
 
 def _fits(route: UploadRoute, scope: Scope) -> bool:

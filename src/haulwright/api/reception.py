@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from haulwright.api.auth.identity import Authenticator, CallerIdentity
 from haulwright.api.auth.session import LocalSessions
+from haulwright.api.kit.headers import headers_of
 from haulwright.api.kit.problems import TooManyRequests, Unauthenticated, request_id_of
 from haulwright.api.limits import ApiLimits, TokenBuckets
 from haulwright.redaction import redact
@@ -90,7 +91,7 @@ class Reception:
 
 def _credential(request: Request) -> str:
     """What a request shows, in the one header for it."""
-    headers = request.headers.getlist("authorization")
+    headers = headers_of(request.scope, b"authorization")
     if len(headers) != 1 or len(headers[0]) > LONGEST_CREDENTIAL_CHARS:
         raise Unauthenticated("it has no Authorization header, several, or one that is too long")
     scheme, _, credential = headers[0].partition(" ")

@@ -31,7 +31,8 @@ def command(site: Site, /, *, verbose: bool, **flags: str | int | None) -> None:
 
     SIGTERM and SIGINT end it in order: open requests are answered first. A second one does not wait for them.
     """
-    from haulwright.runtime.supervisor import die_with_supervisor  # noqa: PLC0415 - it pulls the engine in
+    from haulwright.runtime.process import tuned_interpreter  # noqa: PLC0415 - it pulls the engine in
+    from haulwright.runtime.supervisor import die_with_supervisor  # noqa: PLC0415 - as above
 
     with needs_extra("web", "The HTTP API"):
         from haulwright.api.process import open_server  # noqa: PLC0415 - only here, and not in every installation
@@ -48,4 +49,5 @@ def command(site: Site, /, *, verbose: bool, **flags: str | int | None) -> None:
     site.out.note(f"The API answers at {server.address}/api/v1")
     if link is not None:
         site.out.note(f"Nobody has a token yet. This link lets you in, once: {server.address}{link}")
-    server.run()
+    with tuned_interpreter():
+        server.run()

@@ -258,10 +258,11 @@ class BoundTask(Generic[P, R_co]):
         return self._job(text, plain)
 
     def _enqueue(self, job: NewJob) -> Handle[R_co]:
-        store = self._task.app.store_on(self._options.connection)
+        app, connection = self._task.app, self._options.connection
+        store = app.store_on(connection)
         (entry,) = store.jobs.enqueue([job])
-        self._task.app.note_enqueued([job], [entry])
-        beside = self._task.app.store_beside(self._options.connection)
+        app.note_enqueued([job], [entry])
+        beside = store if connection is None else app.store_beside(connection)
         return Handle(beside, entry.id, created=entry.created, values=self._task.signature.result)
 
     def _job(self, text: str, plain: dict[str, Any]) -> NewJob:

@@ -149,26 +149,30 @@ class JobOperations(Noun):
     @allowed("job.enqueue")
     def enqueue(self, task: str, arguments: Mapping[str, Any], **options: Unpack[EnqueueOptions]) -> Enqueued:
         """Enqueue a registered task by its name, with JSON values; its first event says who did it and why."""
-        (enqueued,) = self._enqueue([NewCall(task, arguments, options)])
+        job = self.check(NewCall(task, arguments, options))
+        enqueued = self._store.grouped_enqueues.enqueue(job, self._by)
+        self._app.note_enqueued([job], [enqueued])
         return enqueued
 
     @allowed("job.enqueue")
     def enqueue_many(self, calls: Sequence[NewCall]) -> list[Enqueued]:
         """Enqueue jobs together, in one transaction: all of them, or none."""
-        return self._enqueue(calls)
-
-    def _enqueue(self, calls: Sequence[NewCall]) -> list[Enqueued]:
-        who = self._principal
-        jobs = [self._new_job(call) for call in calls]
+        jobs, by = [self.check(call) for call in calls], [self._by] * len(calls)
 
         def work(connection: Connection) -> list[Enqueued]:
-            return self._store.jobs.enqueue_on(connection, jobs, EnqueuedBy(who.actor, who.reason))
+            return self._store.jobs.enqueue_on(connection, jobs, by)
 
         enqueued = self._store.database.transact(work, rows=len(jobs))
         self._app.note_enqueued(jobs, enqueued)
         return enqueued
 
-    def _new_job(self, call: NewCall) -> NewJob:
+    @property
+    def _by(self) -> EnqueuedBy:
+        return EnqueuedBy(self._principal.actor, self._principal.reason)
+
+    @allowed("job.enqueue")
+    def check(self, call: NewCall) -> NewJob:
+        """The job of a call, complete and checked. Nothing is written."""
         options = call.options.copy()
         tenant = self._own_tenant("job.enqueue", options.get("tenant"))
         for what, name in (("tenant", tenant), ("queue", options.get("queue"))):

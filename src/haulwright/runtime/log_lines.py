@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -49,6 +50,8 @@ STORM_SECONDS = 60.0
 """How often it is told that runs cannot be started, or that a loop fails: what follows the first line is counted."""
 FRAMES = "frames"
 """The fact of a line that has lines of its own: where an error came from."""
+_UNQUOTED = re.compile(r"""[^\s"']+""")
+"""What a line shows as it is: one word, whose end a reader sees."""
 ERROR_LIMIT_CHARS = 200
 """Error texts in lines are cut here; the row has the rest."""
 
@@ -370,4 +373,4 @@ def _is_secret(name: object, value: object) -> bool:
 
 def _word(value: object) -> str:
     text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-    return json.dumps(text) if not text or any(c.isspace() or c in "\"'" or not c.isprintable() for c in text) else text
+    return text if text.isprintable() and _UNQUOTED.fullmatch(text) else json.dumps(text)

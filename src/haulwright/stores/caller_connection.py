@@ -42,7 +42,14 @@ class CallerConnection:
         self._connection.execute("release savepoint haulwright")
         return value
 
-    def run_single(self, entry: Entry, params: Params, columns: Columns | None = None) -> list[Row]:
+    def run_single(
+        self,
+        entry: Entry,
+        params: Params,
+        columns: Columns | None = None,
+        *,
+        rows: int | None = None,  # noqa: ARG002 - as below
+    ) -> list[Row]:
         """Run one entry, which is never alone here."""
         return self.transact(lambda connection: run(connection, entry, params, columns))
 

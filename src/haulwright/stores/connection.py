@@ -81,8 +81,15 @@ class Database(Protocol):
         Work that is about many rows says so: where only one may write at a time, it gives way to those with a few.
         """
 
-    def run_single(self, entry: Entry, params: Params, columns: Columns | None = None) -> list[Row]:
-        """Run one entry as a transaction of its own, in one trip where the database can.
+    def run_single(
+        self,
+        entry: Entry,
+        params: Params,
+        columns: Columns | None = None,
+        *,
+        rows: int | None = None,
+    ) -> list[Row]:
+        """Run one entry as a transaction of its own, in one trip where the database can; `rows` as in `transact`.
 
         Where the reply is lost nothing is tried again: the error says `outcome_unknown`, and the caller has to look.
         """

@@ -69,24 +69,8 @@ class Events:
 
     def record(self, connection: Connection, events: Sequence[Event]) -> None:
         """Write events in the transaction of what they describe."""
-        if not events:
-            return
-        asked = request_id.get()
-        rows = [
-            {
-                "at": event.at,
-                "tenant": event.tenant,
-                "name": event.name,
-                "job_id": event.job_id,
-                "attempt": event.attempt,
-                "fence": event.fence,
-                "worker": event.worker,
-                "actor": event.actor,
-                "data": as_text({**event.data, "request_id": asked} if asked and event.actor else event.data),
-            }
-            for event in events
-        ]
-        connection.run_batch(self._book["record"], as_columns(rows), {"now": self._db.clock.now()})
+        if events:
+            connection.run_batch(self._book["record"], as_columns(rows_of(events)), {"now": self._db.clock.now()})
 
     def of_job(self, job_id: str, limit: int = TIMELINE_LIMIT, *, after: int = 0) -> list[Event]:
         """The written events of one job after a place in the order of commits."""
@@ -168,6 +152,25 @@ class Events:
 
     def _writers(self, connection: Connection) -> tuple[str, ...]:
         return tuple(writer for (writer,) in connection.run(self._book["writers"], {}))
+
+
+def rows_of(events: Sequence[Event]) -> list[dict[str, Any]]:
+    """Events as they are written. What somebody caused has the id of a request: its own, or that of its writer."""
+    asked = request_id.get()
+    return [
+        {
+            "at": event.at,
+            "tenant": event.tenant,
+            "name": event.name,
+            "job_id": event.job_id,
+            "attempt": event.attempt,
+            "fence": event.fence,
+            "worker": event.worker,
+            "actor": event.actor,
+            "data": as_text({"request_id": asked, **event.data} if asked and event.actor else event.data),
+        }
+        for event in events
+    ]
 
 
 def as_text(data: Mapping[str, Any]) -> str:

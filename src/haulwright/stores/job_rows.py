@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Any, Protocol
 
 from haulwright import events
@@ -103,21 +104,26 @@ class EnqueuedBy:
 
     actor: str
     reason: str = ""
+    request_id: str = field(default_factory=events.request_id.get)
+    """Of the request that it came with: it may be written by the thread of another."""
 
 
-def queued_events(jobs: Sequence[NewJob], enqueued: Sequence[Enqueued], by: EnqueuedBy | None = None) -> list[Event]:
+def queued_events(jobs: Sequence[NewJob], enqueued: Sequence[Enqueued], by: Sequence[EnqueuedBy] = ()) -> list[Event]:
     """The first events of the jobs that were made, of those whose task is audited or that somebody made by hand."""
     return [
-        _queued(job.tenant, job.id, job.event_fields, by)
-        for job, entry in zip(jobs, enqueued, strict=True)
-        if entry.created and (job.audited or by is not None)
+        _queued(job.tenant, job.id, job.event_fields, own)
+        for job, entry, own in zip(jobs, enqueued, by or repeat(None, len(jobs)), strict=True)
+        if entry.created and (job.audited or own is not None)
     ]
 
 
 def _queued(tenant: str, job_id: str, event_fields: str | None, by: EnqueuedBy | None) -> Event:
     data = {"job_id": job_id, "tenant_id": tenant, **(read_json(event_fields, dict) or {})}
-    reason = {"reason": by.reason} if by is not None and by.reason else {}
-    return Event(events.JOB_QUEUED, tenant, job_id, actor=None if by is None else by.actor, data={**data, **reason})
+    if by is None:
+        return Event(events.JOB_QUEUED, tenant, job_id, data=data)
+    facts = {"reason": by.reason, "request_id": by.request_id}
+    data |= {name: text for name, text in facts.items() if text}
+    return Event(events.JOB_QUEUED, tenant, job_id, actor=by.actor, data=data)
 
 
 class Fenced(Protocol):

@@ -83,16 +83,19 @@ class Jobs:
         except DatabaseUnavailable as trouble:
             if not trouble.outcome_unknown:
                 raise
-        return self._enqueue_in_doubt(jobs)
+        return self.enqueue_in_doubt(jobs)
 
     def enqueue_on(
-        self, connection: Connection, jobs: Sequence[NewJob], by: EnqueuedBy | None = None
+        self, connection: Connection, jobs: Sequence[NewJob], by: Sequence[EnqueuedBy] = ()
     ) -> list[Enqueued]:
-        """Write jobs inside a transaction of the caller, with their first events where their task is audited."""
+        """Write jobs inside a transaction of the caller, with their first events where their task is audited.
+
+        `by` says of each who enqueued it, where somebody did so by hand.
+        """
         if not jobs:
             return []
         chosen = route(jobs)
-        if chosen.way is Way.BULK_LOAD and by is None:
+        if chosen.way is Way.BULK_LOAD and not by:
             self._load(connection, jobs)
             return [Enqueued(job.id, True) for job in jobs]  # noqa: FBT003 - by place, which is faster, and there are many
         if chosen.way is Way.BULK_LOAD or chosen.way is Way.INSERT_MANY:
@@ -204,13 +207,13 @@ class Jobs:
         except DatabaseUnavailable as trouble:
             if not trouble.outcome_unknown:
                 raise
-        return self._enqueue_in_doubt([job])[0]
+        return self.enqueue_in_doubt([job])[0]
 
-    def _enqueue_in_doubt(self, jobs: Sequence[NewJob]) -> list[Enqueued]:
+    def enqueue_in_doubt(self, jobs: Sequence[NewJob], by: Sequence[EnqueuedBy] = ()) -> list[Enqueued]:
         """Enqueue jobs whose first try may have succeeded; who cannot find out says that it is not known."""
         for is_last in (False, True):
             try:
-                return self._db.transact(partial(self._enqueue_missing, jobs=jobs), rows=len(jobs))
+                return self._db.transact(partial(self._enqueue_missing, jobs=jobs, by=by), rows=len(jobs))
             except DatabaseUnavailable as trouble:
                 raise unknown_enqueue(jobs, trouble) from trouble
             except Exception as error:
@@ -219,10 +222,14 @@ class Jobs:
                     raise
         raise AssertionError  # the last try returns or raises
 
-    def _enqueue_missing(self, connection: Connection, jobs: Sequence[NewJob]) -> list[Enqueued]:
+    def _enqueue_missing(
+        self, connection: Connection, jobs: Sequence[NewJob], by: Sequence[EnqueuedBy]
+    ) -> list[Enqueued]:
         """Enqueue those that are not there, under their ids, or finished already."""
         there = {job.id for job in jobs if self._is_there(connection, job)}
-        others = iter(self.enqueue_on(connection, [job for job in jobs if job.id not in there]))
+        missing = [job for job in jobs if job.id not in there]
+        own = [one for job, one in zip(jobs, by, strict=True) if job.id not in there] if by else ()
+        others = iter(self.enqueue_on(connection, missing, own))
         return [Enqueued(job.id, created=True) if job.id in there else next(others) for job in jobs]
 
     def _is_there(self, connection: Connection, job: NewJob) -> bool:
@@ -303,17 +310,16 @@ class Jobs:
 
     def _insert_many(self, connection: Connection, jobs: Sequence[NewJob]) -> list[Enqueued]:
         """Write several jobs of which some may be duplicates; each of those is looked at by itself."""
-        common = {"now": self._db.clock.now(), "notify": self._notifies(jobs)}
+        common = {"now": self._db.clock.now(), "notify": self.notifies(jobs)}
         written: set[str] = set()
-        for batch in batches(jobs, len(jobs), _size_of):
-            columns = as_columns([row_of(job) for job in batch])
+        for columns in (as_columns([row_of(job) for job in batch]) for batch in batches(jobs, len(jobs), _size_of)):
             written |= {job_id for job_id, _ in connection.run_batch(self._book["enqueue_many"], columns, common)}
         self._payloads.put(connection, (job for job in jobs if job.id in written))
         return [Enqueued(job.id, created=True) if job.id in written else self._insert(connection, job) for job in jobs]
 
     def _load(self, connection: Connection, jobs: Sequence[NewJob]) -> None:
         """Write jobs that cannot be duplicates."""
-        params = {"now": self._db.clock.now(), "notify": self._notifies(jobs)}
+        params = {"now": self._db.clock.now(), "notify": self.notifies(jobs)}
         ((now, _),) = connection.run(self._book["begin_load"], params)
         connection.bulk_insert(self._book["load"], (loaded(job, now) for job in jobs))
         self._payloads.put(connection, jobs)
@@ -324,7 +330,8 @@ class Jobs:
         params["notify"] = self._db.throttle.may_notify(job.delay_us, job.run_at)
         return params
 
-    def _notifies(self, jobs: Sequence[NewJob]) -> bool:
+    def notifies(self, jobs: Sequence[NewJob]) -> bool:
+        """Whether workers are to be told of these jobs."""
         return self._db.throttle.may_notify(*min((job.delay_us, job.run_at or 0) for job in jobs))
 
     def _requeue_on(self, connection: Connection, job_id: str, how: Requeue, tenant: str | None) -> Enqueued:

@@ -48,11 +48,17 @@ class Route(NamedTuple):
             yield job, Route(_way_of(job, keys), [keys])
 
 
+_WITHOUT_KEYS = Route(Way.SINGLE, ((),))
+
+
 def route(jobs: Sequence[NewJob]) -> Route:
     """The way of these jobs."""
     if len(jobs) == 1:
-        keys = _lasting_keys(jobs[0])
-        return Route(_way_of(jobs[0], keys), [keys])
+        (job,) = jobs
+        if job.job_key is None and job.unique is None:  # most jobs
+            return _WITHOUT_KEYS
+        keys = _lasting_keys(job)
+        return Route(_way_of(job, keys), [keys])
     if all(job.job_key is None and job.unique is None and not job.audited for job in jobs):
         return Route(Way.BULK_LOAD)
     each = [_lasting_keys(job) for job in jobs]

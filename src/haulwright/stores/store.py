@@ -15,6 +15,7 @@ from haulwright.stores.connection import Database
 from haulwright.stores.dead_letters import DeadLetters
 from haulwright.stores.effects import Effects
 from haulwright.stores.events import Events
+from haulwright.stores.grouped_enqueues import GroupedEnqueues
 from haulwright.stores.integrity import Integrity
 from haulwright.stores.jobs import Jobs
 from haulwright.stores.joins import Joins
@@ -57,6 +58,7 @@ class Store:
         self.recovery = Recovery(database, self.events, permits, self.gates, self.settlements)
         self.effects = Effects(database, self.events, self.leases)
         self.jobs = Jobs(database, self.events, self.settlements, self.effects)
+        self.grouped_enqueues = GroupedEnqueues(database, self.jobs)
         self._clock = DatabaseClock(database)
         self.schedules = Schedules(database, self.events, self.jobs, self._clock)
         self.workers = Workers(database, self.events)

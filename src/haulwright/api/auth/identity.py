@@ -8,8 +8,8 @@ from typing import Final, Protocol
 from haulwright.errors import Forbidden, Refused
 from haulwright.operations.principal import Principal, Role
 
-TENANT_HEADER: Final = "haulwright-tenant"
-REASON_HEADER: Final = "haulwright-reason"
+TENANT_HEADER: Final = b"haulwright-tenant"
+REASON_HEADER: Final = b"haulwright-reason"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 from urllib.parse import quote
 
 from fastapi import Depends, Request
 
 from haulwright.api.auth.identity import REASON_HEADER, TENANT_HEADER
 from haulwright.api.kit.cursors import Cursors
+from haulwright.api.kit.headers import header_of
 from haulwright.api.kit.params import LONGEST_REASON_CHARS, NUL
 from haulwright.api.kit.problems import Unauthenticated
 from haulwright.application.application import application
@@ -24,8 +27,10 @@ if TYPE_CHECKING:
     from haulwright.client.app import Haulwright
     from haulwright.operations.principal import Principal
 
-KEY_HEADER: Final = "idempotency-key"
+KEY_HEADER: Final = b"idempotency-key"
 LONGEST_KEY_CHARS: Final = 255
+_PLAIN: Final = re.compile(r"[A-Za-z0-9-]+")
+"""A part of a path that is written as it is, as an id."""
 UNSAFE: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 
@@ -60,7 +65,7 @@ class ApiCall:
     def url_of(self, *parts: str) -> str:
         """An address of the API, as the caller reaches it: `url_of("jobs", job.id)`."""
         prefix = str(self.request.app.openapi_url).rpartition("/")[0]
-        path = "/".join(quote(part, safe="") for part in parts)
+        path = "/".join(part if _PLAIN.fullmatch(part) else quote(part, safe="") for part in parts)
         return f"{self.request.scope.get('root_path', '')}{prefix}/{path}"
 
 
@@ -71,10 +76,12 @@ async def call_of(request: Request) -> ApiCall:
     if identity is None:
         raise Unauthenticated
     await reception.admit(request, identity)
-    _require_known_query(request)
-    _require_no_nul(request)
-    reason = request.headers.get(REASON_HEADER, "")[:LONGEST_REASON_CHARS]
-    principal = identity.principal(request.headers.get(TENANT_HEADER), reason)
+    query: Mapping[str, str] = request.query_params if request.scope["query_string"] else {}
+    _require_known_query(request, query)
+    _require_no_nul("path", request.path_params)
+    _require_no_nul("query", query)
+    reason = (header_of(request.scope, REASON_HEADER) or "")[:LONGEST_REASON_CHARS]
+    principal = identity.principal(header_of(request.scope, TENANT_HEADER), reason)
     word = _key_of(request)
     key = None if word is None else RequestKey(word, await _fingerprint(request, principal))
     return ApiCall(reception.app, principal, Operations(reception.app, principal), request, key)
@@ -85,7 +92,7 @@ Caller = Annotated[ApiCall, Depends(call_of)]
 
 
 def _key_of(request: Request) -> str | None:
-    key = request.headers.get(KEY_HEADER)
+    key = header_of(request.scope, KEY_HEADER)
     if key is None:
         return None
     if not 1 <= len(key) <= LONGEST_KEY_CHARS or not key.isascii() or not key.isprintable():
@@ -101,18 +108,17 @@ async def _fingerprint(request: Request, principal: Principal) -> str:
     return digest.hexdigest()
 
 
-def _require_no_nul(request: Request) -> None:
+def _require_no_nul(where: str, texts: Mapping[str, Any]) -> None:
     """Refuse what no database could compare with anything."""
-    for where, texts in (("path", request.path_params.values()), ("query", request.query_params.values())):
-        for text in texts:
-            if "\0" in str(text):
-                raise InvalidValue(where, text, NUL)
+    for text in texts.values():
+        if "\0" in str(text):
+            raise InvalidValue(where, text, NUL)
 
 
-def _require_known_query(request: Request) -> None:
+def _require_known_query(request: Request, query: Mapping[str, str]) -> None:
     """A mistyped filter would be no filter: what a route does not know is refused."""
     parameters: frozenset[str] = request.scope["route"].endpoint.query_names
-    for name in request.query_params:
+    for name in query:
         if name not in parameters:
             hint = f"This route takes: {', '.join(sorted(parameters)) or 'none'}."
             raise InvalidValue("query", name, "is no parameter of this route", hint=hint)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import Path, Query
@@ -70,9 +69,11 @@ def require_storable(value: Any) -> None:
     waiting = [value]
     while waiting:
         part = waiting.pop()
-        if isinstance(part, Mapping):
-            waiting += [*part.keys(), *part.values()]
+        if isinstance(part, str):
+            if not part.isprintable() and _UNSTORABLE.search(part):
+                raise ValueError("there is a text with a NUL character, or with half of a character")
+        elif isinstance(part, dict):
+            waiting += part.keys()
+            waiting += part.values()
         elif isinstance(part, list):
             waiting += part
-        elif isinstance(part, str) and _UNSTORABLE.search(part):
-            raise ValueError("there is a text with a NUL character, or with half of a character")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final, NotRequired
 
@@ -147,9 +147,16 @@ def problem_of(error: HaulwrightError, request_id: str) -> Response:
 
 def add_handlers(api: FastAPI) -> None:
     """Have every error of an API answered with a problem."""
-    api.add_exception_handler(HaulwrightError, _of_ours)
-    api.add_exception_handler(RequestValidationError, _of_validation)
-    api.add_exception_handler(HTTPException, _of_framework)
+    for kind, answer in HANDLERS.items():
+        api.add_exception_handler(kind, answer)
+
+
+async def problem_for(request: Request, error: Exception) -> Response:
+    """The problem of an error for which there is one; of any other it is raised again."""
+    for kind, answer in HANDLERS.items():
+        if isinstance(error, kind):
+            return await answer(request, error)
+    raise error
 
 
 async def _of_ours(request: Request, error: Exception) -> Response:
@@ -184,6 +191,13 @@ async def _of_framework(request: Request, error: Exception) -> Response:
         HTTPStatus.BAD_REQUEST: "The body cannot be read: it is no JSON in UTF-8, is cut off, or is nested too deeply.",
     }.get(status, str(error.detail))
     return problem(status, code, detail, request_id=request_id_of(request), headers=error.headers)
+
+
+HANDLERS: Final[Mapping[type[Exception], Callable[[Request, Exception], Awaitable[Response]]]] = {
+    HaulwrightError: _of_ours,
+    RequestValidationError: _of_validation,
+    HTTPException: _of_framework,
+}
 
 
 def fault_problem(request: Request, error: Exception) -> Response:

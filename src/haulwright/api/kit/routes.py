@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from http import HTTPStatus
@@ -22,6 +22,7 @@ from fastapi import APIRouter, Response, params
 from fastapi.responses import JSONResponse
 
 from haulwright.api.kit.call import ApiCall
+from haulwright.api.kit.direct import body_model_of
 from haulwright.api.kit.files import ApiFile, file_response
 from haulwright.api.kit.problems import request_id_of, responses
 from haulwright.api.kit.uploads import LARGEST_UPLOAD_BYTES
@@ -29,10 +30,12 @@ from haulwright.operations.requests import KeptAnswer, answer_request, look
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+PREFIX: Final = "/api/v1"
 ALWAYS: Final = (400, 401, 403, 422, 429, 503)
 WITH_BODY: Final = (408, 413, 415)
 """What every route may answer beside what it is for, and beside it where it takes a body."""
 JSON: Final = "application/json"
+_JSON_TEXT: Final = json.JSONEncoder(separators=(",", ":"))
 _LAST_EVENT_ID: Final = {
     "name": "Last-Event-ID",
     "in": "header",
@@ -52,12 +55,15 @@ class ApiReply:
     media_type: str = JSON
 
 
-class ApiRoutes:
-    """ApiRoutes of one noun. Paths are below the prefix of the API."""
+Jointly = Callable[[ApiCall, Any], Awaitable[ApiReply | None]]
 
-    def __init__(self, noun: str, *, prefix: str = "") -> None:
+
+class ApiRoutes:
+    """The routes of one noun. Paths are below the prefix of the API."""
+
+    def __init__(self, noun: str, *, prefix: str = "", at_root: bool = False) -> None:
         self.noun = noun
-        self.router = APIRouter(prefix=prefix, tags=[noun])
+        self.router = APIRouter(prefix=prefix if at_root else PREFIX + prefix, tags=[noun])
         self.uploads: list[tuple[str, str, int]] = []
         """Method, path and size of what takes a body that is no JSON, as a stream."""
 
@@ -128,10 +134,14 @@ class ApiRoutes:
         missing: bool = False,
         conflict: bool = False,
         keyed: bool = False,
+        jointly: Jointly | None = None,
         uploads: Sequence[str] = (),
         upload_bytes: int = LARGEST_UPLOAD_BYTES,
     ) -> Callable[[F], F]:
         """Declare what does something. `keyed` where it is done once for an Idempotency-Key: it does no I/O then.
+
+        `jointly` does the same on the event loop with what others ask at the same time; None where that cannot be. It
+        is for a route that takes its call and a body, and asked where there is no key.
 
         `uploads` are the media types of a body that is no JSON and may have `upload_bytes`: it is handed on as it
         comes, or taken whole by a parameter of the type `Upload`.
@@ -139,7 +149,7 @@ class ApiRoutes:
         if uploads:
             self.uploads.append(("POST", self.router.prefix + path, upload_bytes))
         options: dict[str, Any] = {"missing": missing, "conflict": conflict, "keyed": keyed, "uploads": uploads}
-        return self._declare("POST", path, view, status=status, **options)
+        return self._declare("POST", path, view, status=status, jointly=jointly, **options)
 
     def put(self, path: str, view: Any, *, missing: bool = False, conflict: bool = False) -> Callable[[F], F]:
         """Declare what sets something to what the body says."""
@@ -163,6 +173,7 @@ class ApiRoutes:
         missing: bool = False,
         conflict: bool = False,
         keyed: bool = False,
+        jointly: Jointly | None = None,
         etag: bool = False,
         media_types: Sequence[str] = (),
         uploads: Sequence[str] = (),
@@ -182,7 +193,7 @@ class ApiRoutes:
         def decorate(function: F) -> F:
             self.router.add_api_route(
                 path,
-                _endpoint(function, status=status, keyed=keyed, etag=etag),
+                _endpoint(function, status=status, keyed=keyed, etag=etag, jointly=jointly),
                 methods=[method],
                 response_model=view,
                 response_class=Response if view is None else JSONResponse,
@@ -214,7 +225,9 @@ def _text_endpoint(function: Callable[..., Response]) -> Callable[..., Response]
     return endpoint
 
 
-def _endpoint(function: Callable[..., Any], *, status: int, keyed: bool, etag: bool) -> Callable[..., Response]:
+def _endpoint(
+    function: Callable[..., Any], *, status: int, keyed: bool, etag: bool, jointly: Jointly | None = None
+) -> Callable[..., Response]:
     @wraps(function)
     def endpoint(**arguments: Any) -> Response:
         call: ApiCall = arguments["call"]
@@ -227,7 +240,16 @@ def _endpoint(function: Callable[..., Any], *, status: int, keyed: bool, etag: b
         )
         return _response(call, answer, etag=etag)
 
+    endpoint.jointly = None if jointly is None else _joint_endpoint(jointly, status)  # type: ignore[attr-defined] # read by `DirectRoutes`
     return _signed(endpoint, function)
+
+
+def _joint_endpoint(jointly: Jointly, status: int) -> Callable[[ApiCall, Any], Awaitable[Response | None]]:
+    async def endpoint(call: ApiCall, body: Any) -> Response | None:
+        reply = await jointly(call, body)
+        return None if reply is None else _response(call, _answer(reply, status), etag=False)
+
+    return endpoint
 
 
 def _file_endpoint(function: Callable[..., Any]) -> Callable[..., Response]:
@@ -251,6 +273,7 @@ def _signed(endpoint: Callable[..., Response], function: Callable[..., Any]) -> 
     ]
     endpoint.__signature__ = signature.replace(parameters=parameters, return_annotation=Response)  # type: ignore[attr-defined]
     names = {name for name, hint in hints.items() if _is_query(hint)}
+    endpoint.body_model = body_model_of(hints)  # type: ignore[attr-defined] # read by `DirectRoutes`
     endpoint.query_names = frozenset(names)  # type: ignore[attr-defined] # read by `call_of`
     return endpoint
 
@@ -259,7 +282,7 @@ def _answer(result: Any, status: int) -> KeptAnswer:
     reply = result if isinstance(result, ApiReply) else ApiReply(result, status)
     if reply.media_type != JSON:
         return KeptAnswer(reply.status, reply.view, {**reply.headers, "Content-Type": reply.media_type})
-    return KeptAnswer(reply.status, json.dumps(reply.view, separators=(",", ":")), reply.headers)
+    return KeptAnswer(reply.status, _JSON_TEXT.encode(reply.view), reply.headers)
 
 
 def _response(call: ApiCall, answer: KeptAnswer, *, etag: bool) -> Response:

@@ -10,11 +10,15 @@ from fastapi import Query
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from haulwright.api.kit.call import Caller
+from haulwright.api.kit.call import ApiCall, Caller
+from haulwright.api.kit.collector import Collector
 from haulwright.api.kit.params import Cursor, Filter, JobId, Limit, RequestBody
+from haulwright.api.kit.problems import request_id_of
 from haulwright.api.kit.routes import ApiReply, ApiRoutes
+from haulwright.engine.job import Enqueued
 from haulwright.operations.filters import require_filter
 from haulwright.operations.jobs import EnqueueOptions, NewCall
+from haulwright.operations.joint_enqueues import CallOfRequest
 from haulwright.operations.views.effects import EffectPageView, effects_view
 from haulwright.operations.views.events import EventPageView, events_view
 from haulwright.operations.views.jobs import (
@@ -33,6 +37,8 @@ from haulwright.operations.views.jobs import (
     jobs_view,
     retried_view,
 )
+
+JointEnqueues = Collector[CallOfRequest, Enqueued | None]
 
 routes = ApiRoutes("jobs", prefix="/jobs")
 
@@ -58,7 +64,7 @@ class NewJobBody(RequestBody):
 
     def new_call(self) -> NewCall:
         """What the operations take."""
-        options = self.model_dump(exclude={"task", "args"}, exclude_unset=True)
+        options = {name: getattr(self, name) for name in self.model_fields_set if name not in {"task", "args"}}
         return NewCall(self.task, self.args, cast("EnqueueOptions", options))
 
 
@@ -80,11 +86,20 @@ class ReasonBody(RequestBody):
     reason: Annotated[str, Field(max_length=500)] = "cancelled on request"
 
 
-@routes.post("", EnqueuedView, status=HTTPStatus.ACCEPTED, conflict=True, keyed=True)
+async def _enqueue_jointly(call: ApiCall, body: NewJobBody) -> ApiReply | None:
+    joint_enqueues: JointEnqueues = call.request.app.state.joint_enqueues
+    enqueued = await joint_enqueues.submit(CallOfRequest(call.principal, body.new_call(), request_id_of(call.request)))
+    return None if enqueued is None else _reply(call, enqueued)
+
+
+@routes.post("", EnqueuedView, status=HTTPStatus.ACCEPTED, conflict=True, keyed=True, jointly=_enqueue_jointly)
 def enqueue(call: Caller, body: NewJobBody) -> ApiReply:
     """Enqueue a job of a registered task."""
     new = body.new_call()
-    enqueued = call.operations.jobs.enqueue(new.task, new.arguments, **new.options)
+    return _reply(call, call.operations.jobs.enqueue(new.task, new.arguments, **new.options))
+
+
+def _reply(call: ApiCall, enqueued: Enqueued) -> ApiReply:
     return ApiReply(enqueued_view(enqueued), HTTPStatus.ACCEPTED, {"Location": call.url_of("jobs", enqueued.id)})
 
 

@@ -9,7 +9,7 @@ from haulwright.api.kit.routes import ApiRoutes
 from haulwright.api.open_metrics import MEDIA_TYPE, MetricsCache
 from haulwright.operations.access import require
 
-routes = ApiRoutes("metrics")
+routes = ApiRoutes("metrics", at_root=True)
 
 
 @routes.text("/metrics", MEDIA_TYPE)

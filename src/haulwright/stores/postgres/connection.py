@@ -218,7 +218,14 @@ class PostgresDatabase:
                 self._prepare_another_try(attempt, error, unknown=committing and not is_refusal(error))
         raise AssertionError  # the loop returns or raises
 
-    def run_single(self, entry: Entry, params: Params, columns: Columns | None = None) -> list[Row]:
+    def run_single(
+        self,
+        entry: Entry,
+        params: Params,
+        columns: Columns | None = None,
+        *,
+        rows: int | None = None,  # noqa: ARG002 - as in `transact`
+    ) -> list[Row]:
         """Run one entry, which is a single statement here, as a transaction of its own."""
         return self.run_alone(lambda connection: run(connection, entry, params, columns))
 

@@ -59,7 +59,14 @@ class ScopedDatabase:
         """Run work in one transaction, in the scope of the request from its first statement to its end."""
         return self._database.transact(lambda connection: self._inside(connection, work), rows=rows)
 
-    def run_single(self, entry: Entry, params: Params, columns: Columns | None = None) -> list[Row]:
+    def run_single(
+        self,
+        entry: Entry,
+        params: Params,
+        columns: Columns | None = None,
+        *,
+        rows: int | None = None,  # noqa: ARG002 - as in `transact`
+    ) -> list[Row]:
         """Run one entry as a transaction of its own, in one trip."""
         return self._database.run_alone(
             lambda connection: self._each(connection, lambda each: run(each, entry, params, columns))

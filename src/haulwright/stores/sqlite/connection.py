@@ -174,10 +174,17 @@ class SqliteDatabase:
             self.file.require()  # what went into a file that nobody will open again is not acknowledged
             return value
 
-    def run_single(self, entry: Entry, params: Params, columns: Columns | None = None) -> list[Row]:
+    def run_single(
+        self,
+        entry: Entry,
+        params: Params,
+        columns: Columns | None = None,
+        *,
+        rows: int | None = None,
+    ) -> list[Row]:
         """Run one entry as a transaction of its own; a single statement is one already."""
         if columns is not None or len(entry) > 1:
-            rows = len(next(iter(columns.values()))) if columns else 1
+            rows = rows or (len(next(iter(columns.values()))) if columns else 1)
             return self.transact(lambda connection: run(connection, entry, params, columns), rows=rows)
         with explained(self.path, self.file, self._pool.forget), self._pool.acquire() as connection:
             answer = _patiently(lambda: connection.run(entry, params))

@@ -78,6 +78,38 @@ cross join unnest(
 on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do nothing
 returning id, case when :notify::bool then pg_notify('haulwright', '') end;
 
+-- name: enqueue_with_events
+-- Jobs that find no key taken, and of each the event that says who enqueued it: one statement, so one trip for all of it.
+with queued as (
+    insert into haulwright_jobs (
+        id, tenant, task, queue, state, rank, run_at, args, max_attempts, job_key, source, unique_key, unique_scope,
+        concurrency_key, concurrency_limit, correlation_id, tags, event_fields, headers,
+        requeued_from, lease_us, timeout_us, deadline_at,
+        created_at, updated_at, audited)
+    select
+        n.id, n.tenant, n.task, n.queue, 'queued', n.rank, coalesce(n.run_at, clock.now + n.delay_us), n.args,
+        n.max_attempts, n.job_key, n.source, n.unique_key, n.unique_scope, n.concurrency_key, n.concurrency_limit,
+        n.correlation_id, n.tags, n.event_fields, n.headers, n.requeued_from, n.lease_us, n.timeout_us,
+        greatest(coalesce(n.run_at, clock.now + n.delay_us), clock.now) + n.deadline_us, clock.now, clock.now,
+        n.audited
+    from (select haulwright_now(:now::bigint) as now) clock
+    cross join unnest(
+        :id::uuid[], :tenant::text[], :task::text[], :queue::text[], :rank::smallint[], :run_at::bigint[],
+        :delay_us::bigint[], :args::text[], :max_attempts::int[], :job_key::text[], :source::text[], :unique_key::text[],
+        :unique_scope::text[], :concurrency_key::text[], :concurrency_limit::int[], :correlation_id::text[],
+        :tags::text[], :event_fields::text[], :headers::text[], :requeued_from::uuid[], :lease_us::bigint[], :timeout_us::bigint[], :deadline_us::bigint[],
+        :audited::bool[]
+    ) as n (id, tenant, task, queue, rank, run_at, delay_us, args, max_attempts, job_key, source, unique_key,
+            unique_scope, concurrency_key, concurrency_limit, correlation_id, tags, event_fields, headers, requeued_from, lease_us,
+            timeout_us, deadline_us, audited)
+)
+insert into haulwright_events (at, tenant, name, job_id, actor, data)
+select clock.now, e.tenant, e.event, e.id, e.actor, e.event_data
+from (select haulwright_now(:now::bigint) as now) clock
+cross join unnest(:id::uuid[], :tenant::text[], :event::text[], :actor::text[], :event_data::text[])
+    as e (id, tenant, event, actor, event_data)
+where not :notify::bool or pg_notify('haulwright', '') is not null;
+
 -- name: begin_load
 -- The time by which a bulk load is written, and the notice of it, in one trip.
 select haulwright_now(:now::bigint), case when :notify::bool then pg_notify('haulwright', '') end;

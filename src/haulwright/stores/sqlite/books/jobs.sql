@@ -57,6 +57,25 @@ from input where true
 on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do nothing
 returning id, :notify;  -- the bell is the file's own log
 
+-- name: enqueue_with_events
+-- Jobs that find no key taken, and of each the event that says who enqueued it.
+insert into haulwright_jobs (
+    id, tenant, task, queue, state, rank, run_at, args, max_attempts, job_key, source, unique_key, unique_scope,
+    concurrency_key, concurrency_limit, correlation_id, tags, event_fields, headers,
+    requeued_from, lease_us, timeout_us, deadline_at,
+    created_at, updated_at, audited)
+select
+    input.id, input.tenant, input.task, input.queue, 'queued', input.rank, coalesce(input.run_at, :now + input.delay_us),
+    input.args, input.max_attempts, input.job_key, input.source, input.unique_key, input.unique_scope, input.concurrency_key,
+    input.concurrency_limit, input.correlation_id, input.tags, input.event_fields, input.headers, input.requeued_from, input.lease_us,
+    input.timeout_us, max(coalesce(input.run_at, :now + input.delay_us), :now) + input.deadline_us, :now, :now,
+    input.audited
+from input;
+
+insert into haulwright_events (at, tenant, name, job_id, actor, data)
+select :now, input.tenant, input.event, input.id, input.actor, input.event_data
+from input where :notify is not null;
+
 -- name: begin_load
 -- The time by which a bulk load is written.
 select :now, :notify;
