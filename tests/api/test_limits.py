@@ -298,3 +298,17 @@ def test_a_database_that_takes_no_writes_is_told_and_nothing_is_half_done(postgr
             outage.end()
             eventually(lambda: client.post("/jobs", json=body).status_code == 202)
             assert len(client.get("/jobs").json()["jobs"]) == 1
+
+
+def test_what_is_no_http_at_all_gets_a_problem_too(app_on_file):
+    with serving(app_on_file) as served:
+        answers = [
+            said_until_it_ends(served, b"GET /api/v1/jobs HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: many\r\n\r\n"),
+            said_until_it_ends(served, b"what is this\r\n\r\n"),
+        ]
+    for answer in answers:
+        head, _, body = answer.partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 400 ")
+        assert b"content-type: application/problem+json" in head
+        assert json.loads(body)["code"] == "bad_request"
+        assert int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0]) == len(body)

@@ -7,6 +7,7 @@ import base64
 import json
 import logging
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,9 @@ from haulwright import Haulwright
 from haulwright.api.auth.identity import CallerIdentity
 from haulwright.api.kit.problems import Unauthenticated
 from haulwright.api.settings import authenticators_of, jwt_authenticator
-from haulwright.errors import InvalidValue, Refused
+from haulwright.clock import SECOND, SettableClock
+from haulwright.errors import DatabaseUnavailable, InvalidValue, Refused
+from haulwright.operations import strangers
 from haulwright.settings import Settings
 from tests.api.conftest import serving
 from tests.api.tokens import AUDIENCE, ISSUER, SECRET, Issuer, b64, hmac_of, publishing
@@ -364,6 +367,31 @@ def test_over_http_every_bad_token_gets_one_and_the_same_answer(app: Haulwright,
     assert not any(word in caplog.text for word in (token, SECRET, bad[1]))
 
 
+def test_a_token_of_ours_is_known_by_the_whole_of_it(served):
+    token = served.app.operations().tokens.create("program", tenant="acme").token
+    other = served.app.operations().tokens.create("other", tenant="acme").token
+    begin, _, _ = token.rpartition("_")
+    assert served.anonymous(Authorization=f"Bearer {token}").get("/jobs").status_code == 200
+    for wrong in (f"{begin}_{other.rpartition('_')[2]}", f"{begin}_", begin, token[:-1], f"{token}x"):
+        assert served.anonymous(Authorization=f"Bearer {wrong}").get("/jobs").status_code == 401, wrong
+
+
+def test_a_token_of_ours_is_not_known_after_its_end(database_url, tmp_path):
+    clock = SettableClock(tmp_path / "clock")
+    clock.set(2_000_000_000 * SECOND)
+    app = Haulwright(database_url, clock=clock)
+    app.operations().schema.migrate()
+    with closing(app), serving(app) as served:
+        token = app.operations().tokens.create("program", tenant="acme", expires_in=60).token
+        client = served.anonymous(Authorization=f"Bearer {token}")
+        assert client.get("/jobs").status_code == 200
+
+        clock.set(2_000_000_061 * SECOND)
+        served.api.state.reception._authenticators[0]._known.clear()  # what it saw a moment ago
+
+        assert client.get("/jobs").status_code == 401
+
+
 def test_a_token_of_ours_that_was_revoked_is_one_that_nobody_knows(served, monkeypatch):
     monkeypatch.setattr("haulwright.api.auth.api_tokens.REMEMBERED_SECONDS", 0.0)
     client = served.client(**{"X-Request-Id": "r"})
@@ -375,3 +403,28 @@ def test_a_token_of_ours_that_was_revoked_is_one_that_nobody_knows(served, monke
     refused = client.get("/jobs")
     assert refused.status_code == 401
     assert refused.text == served.anonymous(**{"X-Request-Id": "r"}).get("/jobs").text
+
+
+def test_strangers_leave_an_event_now_and_then_with_how_many_they_were(served, monkeypatch):
+    monkeypatch.setattr(strangers, "EVENT_EVERY_SECONDS", 3600)
+    stranger = served.anonymous(Authorization="Bearer nobody-knows-this")
+    answers = [stranger.get("/jobs") for _ in range(3)]
+    (event,) = served.app.operations().events.page(name="request.refused").rows
+    assert (event.actor, event.data["verb"], event.data["count"]) == ("nobody", "authenticate", 1)
+    assert event.data["request_id"] == answers[0].headers["x-request-id"]
+    assert "nobody-knows-this" not in str(event)
+
+    served.api.state.reception._strangers._next = 0.0  # the time is over
+    stranger.get("/jobs")
+
+    *_, last = served.app.operations().events.page(name="request.refused").rows
+    assert last.data["count"] == 3
+
+
+def test_a_refusal_that_cannot_be_written_down_is_still_a_refusal(served, monkeypatch):
+    def down(*_args, **_options):
+        raise DatabaseUnavailable("the disk is full", hint="")
+
+    monkeypatch.setattr(strangers.Strangers, "record", down)
+
+    assert served.anonymous().get("/jobs").status_code == 401

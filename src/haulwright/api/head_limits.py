@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from http import HTTPStatus
 from typing import Any, Final
 
+from haulwright.api.kit.problems import problem
 from haulwright.api.streams.connection import AbortableHttp
+from haulwright.engine.ids import new_id
 
 LARGEST_HEAD_BYTES: Final = 65_536
+NO_HTTP: Final = "What was sent is no HTTP request: its first line or one of its headers cannot be read."
 HEAD_SECONDS: Final = 30.0
 
 
@@ -48,6 +52,17 @@ class HeadLimits(AbortableHttp):
         """Wait no longer: it is whole."""
         self._end_wait()
         super().on_headers_complete()
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - what uvicorn would say
+        """Tell of a request that is none as of any other problem, and close: where the next begins, nobody knows."""
+        answer = problem(HTTPStatus.BAD_REQUEST, "bad_request", NO_HTTP, request_id=new_id())
+        head = [
+            b"HTTP/1.1 400 Bad Request",
+            *(b": ".join(header) for header in answer.raw_headers),
+            b"connection: close",
+        ]
+        self.transport.write(b"\r\n".join([*head, b"", bytes(answer.body)]))
+        self.transport.close()
 
     def _wait(self) -> None:
         self._head_bytes = 0

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final
+
+from starlette.concurrency import run_in_threadpool
 
 from haulwright.api.auth.identity import Authenticator, CallerIdentity
 from haulwright.api.auth.session import LocalSessions
 from haulwright.api.kit.headers import headers_of
 from haulwright.api.kit.problems import TooManyRequests, Unauthenticated, request_id_of
 from haulwright.api.limits import ApiLimits, TokenBuckets
+from haulwright.errors import DatabaseProblem, Forbidden
+from haulwright.operations.strangers import Strangers
 from haulwright.redaction import redact
 
 if TYPE_CHECKING:
@@ -42,6 +47,7 @@ class Reception:
         self._sessions = sessions
         self._requests = TokenBuckets(limits.rate_per_minute)
         self._failures = TokenBuckets(limits.failures_per_minute)
+        self._strangers = Strangers(app)
 
     async def identify(self, request: Request) -> CallerIdentity | None:
         """Who sent it; None where nobody is known by what it shows. Why, is told in the log alone."""
@@ -52,7 +58,11 @@ class Reception:
             except Unauthenticated as refusal:
                 state[IDENTITY] = None
                 log.warning("request %s is of nobody known: %s", request_id_of(request), redact(refusal.reason))
+                await self._write_down(request, refusal.reason)
                 self._count_failure(request)
+            except Forbidden as refusal:
+                await self._write_down(request, refusal.message)
+                raise
         identity: CallerIdentity | None = state[IDENTITY]
         return identity
 
@@ -79,14 +89,29 @@ class Reception:
         if wait:
             raise TooManyRequests("This caller has sent as many requests as it may.", wait)
 
+    async def _write_down(self, request: Request, reason: str) -> None:
+        """Leave an event of a refusal, now and then; one that cannot be written keeps nobody out or in."""
+        count = self._strangers.note()
+        if count:
+            request_id = request_id_of(request)
+            record = partial(self._strangers.record, reason, request_id=request_id, count=count)
+            try:
+                await run_in_threadpool(record)
+            except DatabaseProblem as error:
+                log.warning("request %s: its refusal could not be recorded: %s", request_id, redact(str(error)))
+
     def _count_failure(self, request: Request) -> None:
         """Refuse in another way where an address fails again and again.
 
         Who shows a valid token is let in even so: behind one address there may be many.
         """
-        wait = self._failures.take(request.client.host if request.client is not None else "")
+        wait = self._failures.take(_address_of(request))
         if wait:
             raise TooManyRequests("Too many requests from here do not say who sends them.", wait)
+
+
+def _address_of(request: Request) -> str:
+    return request.client.host if request.client is not None else ""
 
 
 def _credential(request: Request) -> str:

@@ -9,7 +9,8 @@ from starlette.concurrency import run_in_threadpool
 
 from haulwright.api.auth.identity import CallerIdentity
 from haulwright.api.kit.problems import Unauthenticated
-from haulwright.stores.api_tokens import MARK, ApiToken, digest_of
+from haulwright.operations.strangers import find_token
+from haulwright.stores.api_tokens import MARK, digest_of
 
 if TYPE_CHECKING:
     from haulwright.client.app import Haulwright
@@ -35,7 +36,7 @@ class ApiTokenAuthenticator:
         until, identity = self._known.get(digest, (0.0, None))
         if identity is not None and until > time.monotonic():
             return identity
-        token = await run_in_threadpool(self._find, credential)
+        token = await run_in_threadpool(find_token, self._app, credential)
         if token is None:
             self._known.pop(digest, None)
             raise Unauthenticated("its token is not known, revoked or expired")
@@ -44,11 +45,3 @@ class ApiTokenAuthenticator:
         identity = CallerIdentity(token.name, cast("Role", token.role), token.tenant)
         self._known[digest] = (time.monotonic() + REMEMBERED_SECONDS, identity)
         return identity
-
-    def _find(self, credential: str) -> ApiToken | None:
-        """Look it up, and note that it is used."""
-        store = self._app.store
-        token = store.api_tokens.find(credential)
-        if token is not None:
-            store.api_tokens.touch(token.prefix, store.now())
-        return token
