@@ -35,6 +35,7 @@ pytestmark = pytest.mark.postgres
 NOBODYS = {"haulwright_api_tokens", "haulwright_cache", "haulwright_meta", "haulwright_migrations"} | {
     "haulwright_permits",
     "haulwright_source_permits",
+    "prices_claim_turns",
 }
 VIEWS = "select viewname from pg_views where schemaname = current_schema()"
 

@@ -176,7 +176,9 @@ def test_the_printed_schema_leaves_their_tables_alone_too(bare, database_url, ap
     views = bare("db", "views", "--database", database_url, "--json").json["views"]
 
     assert rows_of(database_url, theirs) == [(1, "theirs")]
-    assert {view["name"]: view["state"] for view in views} == {theirs: "foreign"} | dict.fromkeys(free, "taken")
+    states = {view["name"]: view["state"] for view in views}
+    assert {name: states.pop(name) for name in (theirs, *free)} == {theirs: "foreign"} | dict.fromkeys(free, "taken")
+    assert set(states.values()) <= {"taken"}
 
 
 def test_a_table_further_along_the_search_path_is_not_hidden_by_a_view_of_ours(bare, postgres_server, postgres_url):
@@ -215,3 +217,64 @@ def test_a_table_under_a_name_of_our_own_tables_is_said_and_nothing_is_changed(d
     assert answer.code == 69
     assert "under a name of ours" in answer.err
     assert rows_of(database_url, "documents_files") == [(1, "theirs")]
+
+
+CALL = "claim_next_pending_job"
+only_postgres = pytest.mark.parametrize(
+    "empty_database_url", [pytest.param("postgres", marks=pytest.mark.postgres)], indirect=True
+)
+
+
+def functions(url):
+    """The functions of the name that the document of prices gives its claim, by how many arguments they take."""
+    with connect(url) as connection:
+        select = (
+            "select pronargs, prosrc from pg_proc where proname = %s and pronamespace = current_schema()::regnamespace"
+        )
+        return connection.execute(select, (CALL,)).fetchall()
+
+
+@only_postgres
+def test_a_function_of_a_document_has_its_name_where_that_is_free(db, database_url):
+    db("migrate", "prices")
+    views = {view["name"]: view for view in db("views", "--json").json["views"]}
+
+    assert (views[CALL]["view"], views[CALL]["state"]) == (f"haulwright_f_{CALL}", "taken")
+    assert rows_of(database_url, f"{CALL}('me')") == []
+    db("views", "--drop", CALL)
+    assert functions(database_url) == []
+    db("migrate", "prices")
+    assert functions(database_url) == []
+    db("views", "--take", CALL)
+    assert len(functions(database_url)) == 1
+
+
+@only_postgres
+def test_a_function_of_somebody_elses_is_left_alone(db, database_url):
+    with connect(database_url) as connection:
+        connection.execute(f"create function {CALL}() returns int language sql as 'select 7'")
+
+    made = db("migrate", "prices")
+    taken = db("views", "--take", CALL)
+    db("views", "--drop")
+
+    assert f"{CALL} is a function that is not ours, and was left alone: call haulwright_f_{CALL}" in made.out
+    assert (taken.code, f"Call haulwright_f_{CALL} instead" in taken.err) == (2, True)
+    assert functions(database_url) == [(0, "select 7")]
+
+
+@only_postgres
+@pytest.mark.usefixtures("database_url")
+def test_a_name_that_a_later_version_brings_is_taken_with_it(db, monkeypatch):
+    whole = migrations.chain_of
+    monkeypatch.setattr(
+        migrations, "chain_of", lambda *which: whole(*which)[:1] if "prices" in which[0] else whole(*which)
+    )
+    db("migrate", "prices")
+    db("views", "--drop", "scrape_jobs")
+    monkeypatch.undo()
+
+    db("migrate", "prices")
+
+    views = {view["name"]: view["state"] for view in db("views", "--json").json["views"]}
+    assert (views[CALL], views["scrape_jobs"]) == ("taken", "free")

@@ -51,9 +51,7 @@ def migrate(site: Site, applications: tuple[str, ...], *, sql: bool, dialect: st
     run = schema.migrate(applications)
     lines = [f"applied {migration.schema} {migration.number:04} {migration.name}" for migration in run.applied]
     last = f"The schema is at version {run.version}." if lines else "The schema is current already."
-    left = [
-        f"{row.name} is a {row.kind} that is not ours, and was left alone: read {row.view}" for row in run.left_alone
-    ]
+    left = [f"{row.name} is a {row.kind} that is not ours, and was left alone: {row.instead}" for row in run.left_alone]
     site.out.show(migration_run_view(run), *lines, last, *left)
     if trouble := encoding_trouble(run.encoding):
         site.out.note(f"Note: {trouble}.")

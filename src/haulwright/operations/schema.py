@@ -179,4 +179,4 @@ def _require_not_foreign(rows: list[ViewName]) -> None:
     for row in rows:
         if row.state == "foreign":
             message = f"The name {row.name} belongs to a {row.kind} that is not ours, and that is left as it is."
-            raise Refused(message, hint=f"Read {row.view} instead, or rename the {row.kind} first.")
+            raise Refused(message, hint=f"{row.instead.capitalize()} instead, or rename the {row.kind} first.")

@@ -75,7 +75,7 @@ def _mention_foreign_names(database: Database, package: str) -> None:
     names = declared_names(migrations.chain_of(package, database.dialect))
     for row in database.read(lambda connection: find_names(connection, names)):
         if row.state == "foreign":
-            log.warning("%s is a %s that is not ours, and was left alone: read %s", row.name, row.kind, row.view)
+            log.warning("%s is a %s that is not ours, and was left alone: %s", row.name, row.kind, row.instead)
 
 
 def _behind(state: migrations.Status) -> SchemaMismatch:

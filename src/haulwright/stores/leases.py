@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from haulwright.clock import Instant
-from haulwright.engine.job import HeldLease, Lease
+from haulwright.engine.job import HeldLease, Lease, LeaseKey
 from haulwright.engine.lease import Share, fill_up, gate_wait_us, shares_of
 from haulwright.engine.settlement import PutBack, Settlement, events_of, started_event
 from haulwright.errors import DatabaseUnavailable
@@ -123,6 +123,11 @@ class Leases(ABC):
             return self._admit(connection, worker_id, [Lease._make(row) for row in rows])
 
         return self._payloads.filled(sorted(self._db.transact(work, rows=batch), key=_order))
+
+    def find(self, key: LeaseKey) -> Lease | None:
+        """A lease that somebody holds, by the right that he names; None where it is gone."""
+        row = self._db.read(lambda connection: first(connection.run(self._book["held"], key._asdict())))
+        return None if row is None else self._payloads.filled([Lease._make(row)])[0]
 
     def due_pairs(self, queue: str) -> list[tuple[str, int]]:
         """The (tenant, priority) pairs of a queue that have a due job: what a claim would look at. Writes nothing."""

@@ -133,8 +133,8 @@ def _apply(connection: Connection, package: str, chain: tuple[Migration, ...]) -
         _run(connection, migration.sql)
         row = (package, migration.number, migration.name, migration.digest)
         connection.execute(_INSERT[connection.dialect], row)
-    if not applied:  # later, a name that is free was given up on purpose
-        take_names(connection, declared_names(chain))
+    # Those of what is new: a name of before that is free was given up on purpose.
+    take_names(connection, declared_names(chain[len(applied) :]))
     return len(chain) - len(applied)
 
 

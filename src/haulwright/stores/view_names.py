@@ -2,7 +2,8 @@
 
 An application makes its views under a prefix that is ours: `haulwright_v_job_runs`. The document's own name,
 `job_runs`, is a second view that reads the first. It is put there where nothing has the name yet, and nothing of
-somebody else's is ever touched (decision 22). Our own code reads the prefixed views alone.
+somebody else's is ever touched (decision 22). Our own code reads the prefixed views alone. A function that a document
+names, which PostgreSQL alone can have, is kept in the same way: `haulwright_f_NAME`, and NAME where that is free.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from haulwright.stores.migrations import Migration
 
 PREFIX: Final = "haulwright_v_"
-_MADE: Final = re.compile(rf"^create view {PREFIX}(\w+)", re.MULTILINE)
+FUNCTION_PREFIX: Final = "haulwright_f_"
+_MADE: Final = re.compile(rf"^create (?:view ({PREFIX}\w+)|function ({FUNCTION_PREFIX}\w+))", re.MULTILINE)
 _TAKE: Final = {
     "sqlite": "create view {name} as select * from {view};",
     "postgres": "create view {name} as select * from {view}; comment on view {name} is 'Haulwright: {view}';",
@@ -29,6 +31,17 @@ _TAKE_IN_SHELL: Final = {
     "sqlite": "create view if not exists {name} as select * from {view};",
     "postgres": "do $$ begin if to_regclass('{name}') is null then " + _TAKE["postgres"] + " end if; end $$;",
 }
+_TAKE_FUNCTION: Final = """
+do $take$ declare ours record; begin
+    select pg_get_function_arguments(oid) as arguments, pg_get_function_result(oid) as result,
+        (select string_agg('$' || place, ', ') from generate_series(1, pronargs) place) as places
+    into ours from pg_proc where oid = '{view}'::regproc;
+    if not exists (select 1 from pg_proc where proname = '{name}' and pg_function_is_visible(oid)) then
+        execute format('create function {name}(%s) returns %s language sql set search_path from current as %L',
+            ours.arguments, ours.result, format('select * from {view}(%s)', ours.places));
+        comment on function {name} is 'Haulwright: {view}';
+    end if;
+end $take$;"""
 _DEPENDED_ON: Final = "2BP01"
 """What PostgreSQL says of a view that other views read."""
 
@@ -41,16 +54,21 @@ class ViewName:
 
     name: str
     view: str
-    """Our own view, which the name is for."""
+    """Our own view or function, which the name is for."""
     state: State
-    """`taken` by our view, `free`, or `foreign`: something of somebody else's has it."""
+    """`taken` by ours, `free`, or `foreign`: something of somebody else's has it."""
     kind: str | None = None
-    """What has it: table, view, index, type; None where it is free."""
+    """What has it: table, view, index, type, function; None where it is free."""
+
+    @property
+    def instead(self) -> str:
+        """What to do where the name is somebody else's."""
+        return f"{'read' if self.view.startswith(PREFIX) else 'call'} {self.view}"
 
 
 def declared_names(chain: Iterable[Migration]) -> list[str]:
-    """The names that a chain of migrations has views for."""
-    return [name for migration in chain for name in _MADE.findall(migration.sql)]
+    """The names that a chain of migrations has views or functions for."""
+    return [_name_of(view) for view in _declared_views(chain)]
 
 
 def find_names(connection: Connection, names: Iterable[str]) -> list[ViewName]:
@@ -58,9 +76,9 @@ def find_names(connection: Connection, names: Iterable[str]) -> list[ViewName]:
     entries = book("haulwright.stores", connection.dialect, "view_names")
     rows = []
     for name in names:
-        view = PREFIX + name
-        if connection.run(entries["own"], {"view": view}):
-            holders = connection.run(entries["find"], {"name": name, "view": view})
+        for (view,) in connection.run(entries["own"], {"view": PREFIX + name, "function": FUNCTION_PREFIX + name}):
+            find = entries["find" if view.startswith(PREFIX) else "find_function"]
+            holders = connection.run(find, {"name": name, "view": view})
             kind, ours = holders[0] if holders else (None, False)
             rows.append(ViewName(name, view, "taken" if ours else "foreign" if holders else "free", kind))
     return rows
@@ -71,7 +89,7 @@ def take_names(connection: Connection, names: Iterable[str]) -> list[ViewName]:
     names = list(names)
     for row in find_names(connection, names):
         if row.state == "free":
-            connection.script(_TAKE[connection.dialect].format(name=row.name, view=row.view))
+            connection.script(_taking(row.view, _TAKE[connection.dialect]))
     return find_names(connection, names)
 
 
@@ -80,20 +98,33 @@ def drop_names(connection: Connection, names: Iterable[str]) -> list[ViewName]:
     names = list(names)
     for row in find_names(connection, names):
         if row.state == "taken":
-            _drop(connection, row.name)
+            _drop(connection, row)
     return find_names(connection, names)
 
 
-def _drop(connection: Connection, name: str) -> None:
+def _drop(connection: Connection, row: ViewName) -> None:
     try:
-        connection.script(f"drop view {name};")
+        connection.script(f"drop {row.kind} {row.name};")
     except Exception as error:
         if getattr(error, "sqlstate", None) != _DEPENDED_ON:
             raise
-        hint = f"Have them read {PREFIX}{name}, then type it again."
-        raise Refused(f"Other views read {name}, so it stays.", hint=hint) from error
+        hint = f"Have them read {row.view}, then type it again."
+        raise Refused(f"Other views read {row.name}, so it stays.", hint=hint) from error
 
 
 def names_script(chain: Iterable[Migration], dialect: str) -> list[str]:
     """Take the names of a chain where they are free, as statements for the database's own shell."""
-    return [_TAKE_IN_SHELL[dialect].format(name=name, view=PREFIX + name) for name in declared_names(chain)]
+    return [_taking(view, _TAKE_IN_SHELL[dialect]) for view in _declared_views(chain)]
+
+
+def _declared_views(chain: Iterable[Migration]) -> list[str]:
+    return [view or function for migration in chain for view, function in _MADE.findall(migration.sql)]
+
+
+def _name_of(view: str) -> str:
+    return view.removeprefix(PREFIX).removeprefix(FUNCTION_PREFIX)
+
+
+def _taking(view: str, take_view: str) -> str:
+    template = take_view if view.startswith(PREFIX) else _TAKE_FUNCTION
+    return template.format(name=_name_of(view), view=view)

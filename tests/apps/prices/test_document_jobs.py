@@ -208,8 +208,9 @@ def test_the_log_names_who_held_it(world, words, job_id, caplog):
 @line(
     "29",
     "the claim is a function of the database, claim_next_pending_job",
-    differs="a method: in its transaction it gives tenants their turn, asks the gate and writes the events",
+    differs="a database file has no functions: a method there",
     page="applications/prices.md#from-code",
+    on="sqlite",
 )
 def test_the_claim_is_a_function_of_the_database(world):
     functions = {

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit, urlunsplit
@@ -23,7 +24,7 @@ from haulwright.apps.prices.application import QUEUE, Prices
 from haulwright.apps.prices.keys import normalized_title
 from haulwright.apps.prices.settings import PriceSettings
 from haulwright.clock import SECOND
-from haulwright.engine.job import Lease
+from haulwright.engine.job import Lease, LeaseKey
 from haulwright.engine.lease import LONGEST_INTERVAL_SECONDS
 from haulwright.engine.outcome import Failure, Outcome, RetryLater
 from haulwright.engine.payload import clip
@@ -99,7 +100,7 @@ class ScrapeWorker:
         self._identity = this_process(None if name is None else str(name))
         self._store.workers.register(self._identity, [QUEUE], [self._task])
         self._held: dict[str, Lease] = {}
-        """What this worker claimed and has not marked."""
+        """What this worker claimed, here or in SQL, and has not marked."""
 
     @property
     def worker_id(self) -> str:
@@ -122,6 +123,17 @@ class ScrapeWorker:
                 return self._jobs.get(lease.tenant, lease.id)
             self._store.settlements.settle([Settlement(lease, _NOT_OURS)], self._identity.id)
         return None
+
+    def adopt_claim(self, job: Mapping[str, Any]) -> bool:
+        """Go on with a job that the SQL function `claim_next_pending_job` claimed; False where it was taken back.
+
+        Its row says under which right: `id`, `fence` and `holder`. Another claim of the same job is not touched.
+        """
+        lease = self._store.leases.find(LeaseKey(str(job["id"]), int(job["fence"]), str(job["holder"])))
+        if lease is None:
+            return False
+        self._held[lease.id] = lease
+        return True
 
     def heartbeat(self, job_id: str) -> bool:
         """Say that a job is still worked on; False where it was taken back."""
@@ -149,7 +161,7 @@ class ScrapeWorker:
         if lease is None:
             return False
         step = resolve(outcome, lease, self._retry, random.random)
-        return job_id in self._store.settlements.settle([Settlement(lease, step)], self._identity.id)
+        return job_id in self._store.settlements.settle([Settlement(lease, step)], lease.worker_id)
 
 
 def _failure(error_message: str) -> Failure:

@@ -391,6 +391,14 @@ returning j.id, j.fence, j.tenant, j.task, j.queue, j.args, j.attempts, j.max_at
     j.concurrency_limit, j.source, j.correlation_id, j.tags, j.requeued_from, j.event_fields, j.headers, j.worker_id,
     j.payload_bytes, j.audited;
 
+-- name: held
+-- A lease as its claim gave it out, for whoever goes on under it.
+select id, fence, tenant, task, queue, args, attempts, max_attempts, losses, deferrals, job_key, -rank, run_at, created_at,
+    leased_at, lease_us, timeout_us, deadline_at, concurrency_key, concurrency_limit, source, correlation_id, tags,
+    requeued_from, event_fields, headers, worker_id, payload_bytes, audited
+from haulwright_jobs
+where id = :id::uuid and fence = :fence and worker_id = :worker_id::uuid and state || '' = 'running';
+
 -- name: renew
 -- Takes what it can at once: a row that a transaction holds (a run's own commit may last) keeps no neighbour waiting. All
 -- that are held come back, and whether they were renewed; one that is locked cannot be taken back meanwhile.

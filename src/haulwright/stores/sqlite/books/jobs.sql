@@ -215,6 +215,14 @@ returning id, fence, tenant, task, queue, args, attempts, max_attempts, losses, 
     created_at, leased_at, lease_us, timeout_us, deadline_at, concurrency_key, concurrency_limit, source, correlation_id, tags,
     requeued_from, event_fields, headers, worker_id, payload_bytes, audited;
 
+-- name: held
+-- A lease as its claim gave it out, for whoever goes on under it.
+select id, fence, tenant, task, queue, args, attempts, max_attempts, losses, deferrals, job_key, -rank, run_at, created_at,
+    leased_at, lease_us, timeout_us, deadline_at, concurrency_key, concurrency_limit, source, correlation_id, tags,
+    requeued_from, event_fields, headers, worker_id, payload_bytes, audited
+from haulwright_jobs
+where id = :id and fence = :fence and worker_id = :worker_id and state || '' = 'running';
+
 -- name: renew
 update haulwright_jobs set heartbeat_at = :now, lease_expires_at = :now + lease_us, updated_at = :now
 from input
