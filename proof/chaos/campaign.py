@@ -27,6 +27,7 @@ WORKERS = 3
 CLIENTS = 2
 PEACE_SECONDS = 300.0
 """How long everything that is left may take once nothing strikes any more."""
+PEACE_AFTER_PAUSE_SECONDS = 60.0
 CALM_SECONDS = 3.0
 """The load begins and ends in peace."""
 TEND_SECONDS = 0.1
@@ -100,13 +101,18 @@ class Chaos:
 
 
 def _come_to_rest(fleet: Fleet, load: Load) -> bool:
-    """End the load, and wait until everything is done; False where that takes too long."""
+    """End the load, and wait until everything is done; False where that takes too long.
+
+    A job that pauses is waited for, also one that the last blow made pause when peace had begun.
+    """
     load.site.raise_flag(LOAD_ENDS)
-    end = time.monotonic() + PEACE_SECONDS + _longest_pause(load)
+    end = time.monotonic() + PEACE_SECONDS
     while time.monotonic() < end:
         fleet.tend_workers()
         if all(client.poll() is not None for client in fleet.clients) and is_drained(load.app.store):
             return True
+        if (pause := _longest_pause(load)) > 0:
+            end = max(end, time.monotonic() + pause + PEACE_AFTER_PAUSE_SECONDS)
         time.sleep(TEND_SECONDS)
     return False
 

@@ -8,4 +8,6 @@ FAILED: dict[int, str] = {
     2449: "a client that was not told asked again for its keyed job, which SQLite refused or made once more",
     3179: "a job was woken by the last that it waited for, then the clock was set back, and it was taken for forgotten",
     3402: "a claim woke a job by a permit that it gave back, which put it before one that was due for a while",
+    31068: "a run lost its lease while it looked for a permit of a holder that was gone, and its gate failed",
+    105764: "the administrator opened no source at the end where one of them was not declared any more",
 }

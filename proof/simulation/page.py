@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 
+from proof.simulation.campaign import run_seed
 from proof.simulation.ending import END_CHECKS
 from proof.simulation.guards import ELSEWHERE, Finding
 from proof.simulation.judge import CHECKS
@@ -107,6 +108,15 @@ def _invariants() -> list[str]:
     return lines + [f"- **{invariant}** {why}" for invariant, why in NOT_HERE.items()]
 
 
+def _failures(kept: Progress) -> str:
+    """How many failed when they were run, and whether each of those goes well by now."""
+    if not kept.failed:
+        return "0 of them failed."
+    left = [seed for seed in kept.failed if run_seed(seed).wrong]
+    now = f"{', '.join(map(str, left))} still do" if left else "each goes well since what it found was mended"
+    return f"{len(kept.failed)} of them failed then, and {now}."
+
+
 def _campaign() -> list[str]:
     kept = Progress.load(CAMPAIGN)
     faults = ", ".join(f"{fault} {count:,}" for fault, count in Counter(kept.faults).most_common())
@@ -115,7 +125,7 @@ def _campaign() -> list[str]:
         "## How far it has come",
         "",
         f"{count}: {kept.calls:,} calls of the store and {sum(kept.faults.values()):,} faults",
-        f"({faults}). {len(kept.failed)} of them failed.",
+        f"({faults}). {_failures(kept)}",
         "",
         "| state | histories that reached it |",
         "|---|---|",

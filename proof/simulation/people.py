@@ -48,8 +48,8 @@ def open_everything(world: World) -> None:
     for queue in world.queues:
         store.queues.resume(queue, actor=ADMIN)
     store.database.transact(lambda connection: connection.execute(OLDER_FIELDS))
-    with suppress(NotFound):
-        for key in SOURCES:
+    for key in SOURCES:
+        with suppress(NotFound):  # one may be declared, and the other one not any more, in a database that was put back
             if store.sources.get(key).standing.paused_until > world.clock.time:  # what broke is left to its probe
                 store.sources.resume(key, actor=ADMIN)
 

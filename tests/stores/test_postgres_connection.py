@@ -147,22 +147,27 @@ def test_no_lock_is_waited_for_without_end(store):
 
 @pytest.mark.parametrize("statements", [1, 2, 3])
 def test_a_transaction_that_stands_still_is_ended_after_any_number_of_statements(postgres_url, store, statements):
-    """Whoever holds locks and sleeps loses them, and its work is done again."""
-    pids, limit = [], "set idle_in_transaction_session_timeout = '50ms'"
+    """Whoever holds locks and sleeps loses them, and its work is done again.
 
-    def stand_still(connection):
-        for _ in range(statements):
-            ((pid,),) = connection.execute("select pg_backend_pid()")
-        pids.append(pid)
-        if len(pids) == 1:
-            eventually(lambda: (pid,) not in rows(store, "select pid from pg_stat_activity"))
-            connection.execute("select 1")
+    Several times: the driver's own way leaves the limit off only where the answer is slower than its last message.
+    """
+    limit = "set idle_in_transaction_session_timeout = '50ms'"
+    for _ in range(6):
+        pids = []
 
-    with closing(Store(open_database(postgres_url, pool_size=1))) as sleeper:
-        sleeper.database.read(lambda connection: connection.execute(limit))
-        sleeper.database.transact(stand_still)
+        def stand_still(connection, pids=pids):
+            for _ in range(statements):
+                ((pid,),) = connection.execute("select pg_backend_pid()")
+            pids.append(pid)
+            if len(pids) == 1:
+                eventually(lambda: (pid,) not in rows(store, "select pid from pg_stat_activity"))
+                connection.execute("select 1")
 
-    assert len(set(pids)) == 2
+        with closing(Store(open_database(postgres_url, pool_size=1))) as sleeper:
+            sleeper.database.read(lambda connection: connection.execute(limit))
+            sleeper.database.transact(stand_still)
+
+        assert len(set(pids)) == 2
 
 
 def test_the_database_keeps_the_time_when_nobody_else_does(postgres_url):

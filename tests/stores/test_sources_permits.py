@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from haulwright.clock import SECOND
 from haulwright.engine.outcome import Done, RetryLater
+from haulwright.errors import LeaseLost
 from haulwright.stores.sources.admission import Admission, Release, Requester
 from tests.stores.gates import KEY, ask, claimed, declare, leave, passes
 from tests.stores.scenes import BOOM, claim, claim_one, count, lose, race, rows, settle
@@ -82,6 +85,25 @@ def test_a_permit_whose_job_ended_without_a_word_is_no_permit(store, worker, mak
 
     assert passes(store)
     assert store.sources.standing(KEY).held == 1
+
+
+def test_a_run_that_loses_its_lease_while_it_looks_for_a_permit_is_told(store, worker, make_job, clock, monkeypatch):
+    """A permit whose holder is gone is looked for in a second transaction; the lease may end before it."""
+    declare(store, concurrency=1)
+    make_job(), make_job()
+    gone, asking = claim(store, worker, 2)
+    store.gates.ask(KEY, Requester(gone.key))
+    settle(store, gone, Done())
+    transact = store.database.transact
+
+    def lose_before(work, **options):
+        monkeypatch.undo()
+        lose(store, clock)
+        return transact(work, **options)
+
+    monkeypatch.setattr(store.database, "transact", lose_before)
+    with pytest.raises(LeaseLost):
+        store.gates.ask(KEY, Requester(asking.key))
 
 
 def test_what_a_job_got_with_its_claim_goes_back_when_it_ends(store, worker, make_job):

@@ -140,6 +140,28 @@ def test_a_run_that_is_used_again_is_normalized_first_where_it_was_not(brands, b
     (run,) = runs_of(brands, connection)
     assert (told["normalized_created"], run.normalized_at is None) == (50, False)
     assert (count(brands, "brands_evidence"), len(sandbox.books.paid_runs())) == (50, 1)
+    assert len(brands.snapshot(ACME, brand.id, 2)["evidence"]) == 40  # what the compile stands on was there by then
+
+
+@pytest.mark.proves("CP-03")
+def test_of_raw_items_no_more_are_normalized_than_the_cap_of_their_run(brands, brand, settle):
+    (connection,) = connect(brands, brand, settings={"cap": 6})
+    brands.compile(ACME, brand.id)
+    settle()
+    for statement in (
+        "update brands_runs set normalized_at = null, cap = 4",  # fewer than there are raw items
+        "delete from brands_evidence_refs",
+        "delete from brands_evidence",
+    ):
+        brands.app.store.database.transact(lambda connection, sql=statement: connection.execute(sql))
+
+    compiled = brands.compile(ACME, brand.id)
+    settle()
+
+    (told,) = brands.compile_run(ACME, compiled.id).evidence_status["reused"]
+    (run,) = runs_of(brands, connection)
+    assert (run.raw_item_count, told["normalized_created"]) == (6, 4)
+    assert count(brands, "brands_evidence") == 4
 
 
 @pytest.mark.proves("FR-04")

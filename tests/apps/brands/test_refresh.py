@@ -21,7 +21,7 @@ def test_a_source_is_bought_fetched_and_normalized(brands, brand, sandbox, settl
     assert (run.connection_id, run.brand_id) == (connection.id, brand.id)
     assert json.loads(run.input) | {"_haulwright": run.id} == paid.input
     assert run.dataset_id is not None
-    assert run.started_at is not None
+    assert run.requested_at <= run.started_at <= run.finished_at
     assert (run.raw_item_count, run.normalized_created, run.normalized_updated) == (50, 50, 0)
     assert run.normalized_at == run.finished_at is not None
     assert count(brands, "brands_raw_items") == count(brands, "brands_evidence_refs") == 50
@@ -44,6 +44,9 @@ def test_the_steps_of_a_source_come_in_their_order(brands, brand, sandbox, settl
     (run,) = runs_of(brands, connection)
     assert list(dict.fromkeys(steps)) == ["actors", "actor-runs", "items"]
     assert (steps.count("actors"), run.raw_item_count, run.normalized_created) == (1, 50, 50)
+    told = brands.app.store.events.latest(limit=1000)
+    names = [event.name for event in told if event.name.startswith("brand.run_") and run.id in str(event.data)]
+    assert names == [f"brand.run_{step}" for step in ("started", "ended", "fetched", "normalized")]
 
 
 @pytest.mark.proves("CP-01", "CP-02", "TS-01")

@@ -60,12 +60,12 @@ class Gates:
         terms = _Terms(_microseconds(lease_seconds), patience, fenced=lease_seconds is None)
         params, columns = self._asking(key, [requester], terms)
         answers = _answers(key, [requester], self._db.run_single(self._book["pass"], params, columns))
+        if answers is not None and _wants_permit(answers):
+            again = partial(self._ask_again, key=key, requesters=[requester], answers=answers, terms=terms)
+            answers = self._db.transact(again)  # between the two the lease may have been taken back
         if answers is None:
             self._require_lease(key, requester, terms)
             return None
-        if _wants_permit(answers):
-            again = partial(self._ask_again, key=key, requesters=[requester], answers=answers, terms=terms)
-            answers = self._db.transact(again)
         return answers[0]
 
     def ask_at_once(
@@ -247,14 +247,18 @@ class Gates:
         requesters: Sequence[Requester],
         answers: list[Answer],
         terms: _Terms,
-    ) -> list[Answer]:
-        """No permit is free: free those whose holders are gone, and where there are such, ask for the rest again."""
+    ) -> list[Answer] | None:
+        """No permit is free: free those whose holders are gone, and where there are such, ask for the rest again.
+
+        None where the rest is given no answer any more.
+        """
         if not connection.run(self._book["drop_gone"], {"key": key, "now": self._db.clock.now()}):
             return answers
         admissions = [answer for answer in answers if isinstance(answer, Admission)]
         rest = requesters[len(admissions) :]
         params, columns = self._asking(key, rest, terms)
-        return [*admissions, *(_answers(key, rest, connection.run_batch(self._book["pass"], columns, params)) or [])]
+        others = _answers(key, rest, connection.run_batch(self._book["pass"], columns, params))
+        return None if others is None else [*admissions, *others]
 
     def _require_lease(self, key: str, requester: Requester, terms: _Terms) -> None:
         """No answer came: either there is no such source, or the run has no authority any more."""
