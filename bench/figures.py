@@ -10,6 +10,8 @@ from typing import Any
 JOBS_PER_SECOND = "jobs/s"
 ENTRIES_PER_SECOND = "entries/s"
 ITEMS_PER_SECOND = "items/s"
+PAGES_PER_SECOND = "pages/s"
+ARTICLES_PER_SECOND = "articles/s"
 MILLISECONDS = "ms"
 MEBIBYTES = "MiB"
 PERCENT_OF_A_CORE = "% of a core"

@@ -35,6 +35,16 @@ def history(address: str, count: int) -> None:
     _repeat(address, "haulwright_history", count, {"finished_at": "model.finished_at - numbers.n"})
 
 
+def mixed_history(address: str, count: int, *, tenants: int, dead_every: int) -> None:
+    """Finished jobs of many tenants, one in so many of them dead."""
+    state = f"case when numbers.n % {dead_every} = 0 then 'dead' else model.state end"
+    tenant = f"'tenant-' || substr('00' || (numbers.n % {tenants}), -3)"
+    if not address.startswith("sqlite"):
+        tenant = f"'tenant-' || lpad((numbers.n % {tenants})::text, 3, '0')"
+    finished = "model.finished_at - numbers.n"
+    _repeat(address, "haulwright_history", count, {"state": state, "tenant": tenant, "finished_at": finished})
+
+
 def _repeat(address: str, table: str, count: int, other: Mapping[str, str]) -> None:
     family = f"01900000-{secrets.token_hex(2)}-7000-8000-"  # ids of our form, all older than any real one
     if address.startswith("sqlite"):

@@ -72,13 +72,14 @@ def _versions(module: ModuleType) -> dict[str, str]:
 def _worker(module: ModuleType, reply: Callable[..., None]) -> None:
     reply(value="ready")
     order = next(_orders())
-    threading.Thread(target=_answer_until_alone, args=(reply,), daemon=True).start()
+    threading.Thread(target=_answer_until_alone, args=(module, reply), daemon=True).start()
     module.work(order["setting"])
 
 
-def _answer_until_alone(reply: Callable[..., None]) -> None:
+def _answer_until_alone(module: ModuleType, reply: Callable[..., None]) -> None:
+    answers = {"cpu": time.process_time, "rss": _resident_bytes, **getattr(module, "ANSWERS", {})}
     for order in _orders():
-        reply(value={"cpu": time.process_time, "rss": _resident_bytes}[order["call"]]())
+        reply(value=answers[order["call"]]())
     os.killpg(0, signal.SIGKILL)
 
 

@@ -23,31 +23,45 @@ def request(address: str, token: str, path: str, body: bytes) -> bytes:
     return "\r\n".join(head).encode() + _END + body
 
 
-def send_all(address: str, requests: Sequence[bytes], clients: int) -> tuple[float, list[float]]:
+def look(address: str, token: str, path: str) -> bytes:
+    """A GET as bytes."""
+    host = urlsplit(address).netloc
+    return "\r\n".join([f"GET {path} HTTP/1.1", f"Host: {host}", f"Authorization: Bearer {token}"]).encode() + _END
+
+
+def send_all(address: str, requests: Sequence[bytes], clients: int, *, status: int = 202) -> tuple[float, list[float]]:
     """Send them by so many clients at once; the seconds that it took, and the milliseconds of each request."""
-    return asyncio.run(_send_all(address, requests, clients))
+    return asyncio.run(_send_all(address, requests, clients, status))
 
 
-async def _send_all(address: str, requests: Sequence[bytes], clients: int) -> tuple[float, list[float]]:
+async def _send_all(address: str, requests: Sequence[bytes], clients: int, status: int) -> tuple[float, list[float]]:
     where = urlsplit(address)
     pipes = [await asyncio.open_connection(where.hostname, where.port) for _ in range(clients)]
     taken: list[float] = []
     left = iter(requests)
     began = time.perf_counter()
-    await asyncio.gather(*(_send(*pipe, left, taken) for pipe in pipes))
+    await asyncio.gather(*(_send(*pipe, left, taken, status) for pipe in pipes))
     seconds = time.perf_counter() - began
     for _, writer in pipes:
         writer.close()
     return seconds, taken
 
 
-async def _send(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, left: object, taken: list[float]) -> None:
+async def _send(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, left: object, taken: list[float], status: int
+) -> None:
     for one in left:  # type: ignore[attr-defined] # one iterator for all clients: who is free takes the next
         began = time.perf_counter()
-        writer.write(one)
-        head = await reader.readuntil(_END)
-        length = next(line for line in head.lower().split(b"\r\n") if line.startswith(_LENGTH))
-        answer = await reader.readexactly(int(length.partition(b":")[2]))
+        answered = await exchange(reader, writer, one)
         taken.append((time.perf_counter() - began) * 1000)
-        if not head.startswith(b"HTTP/1.1 202"):
-            raise BenchError(f"the API answered {head[:20]!r} {answer[:200]!r}")
+        if answered != status:
+            raise BenchError(f"the API answered {answered}")
+
+
+async def exchange(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes) -> int:
+    """Send a request, read its answer whole, and return its status."""
+    writer.write(request)
+    head = await reader.readuntil(_END)
+    length = next(line for line in head.lower().split(b"\r\n") if line.startswith(_LENGTH))
+    await reader.readexactly(int(length.partition(b":")[2]))
+    return int(head.split(b" ", 2)[1])

@@ -35,13 +35,26 @@ class Plan:
     snapshot_part: int
     """The first and the last so many of them are compared."""
     gate_passes: int
+    pages: int
+    """That each client fetches in a round."""
     feed_entries: int
+    ingest_feeds: int
+    """Of 50 entries each."""
     news_few: int
     news_many: int
     """Articles that are remembered while others are placed."""
     news_part: int
     raw_items: int
     """Of brands, in runs of 1,000."""
+    list_looks: int
+    """How often each list of the API is asked."""
+    watchers: int
+    """Streams of events that are open at once."""
+    harvested: int
+    """Pages, each of them a job."""
+    documents: int
+    """Small files, of 100 KB each."""
+    large_bytes: int
 
 
 FULL = Plan(
@@ -66,11 +79,18 @@ FULL = Plan(
     snapshot_jobs=200_000,
     snapshot_part=20_000,
     gate_passes=2_000,
+    pages=5_000,
     feed_entries=10_000,
+    ingest_feeds=500,
     news_few=10_000,
     news_many=100_000,
     news_part=1_000,
     raw_items=50_000,
+    list_looks=100,
+    watchers=1_000,
+    harvested=5_000,
+    documents=2_000,
+    large_bytes=1024**3,
 )
 QUICK = Plan(
     quick=True,
@@ -94,9 +114,16 @@ QUICK = Plan(
     snapshot_jobs=30_000,
     snapshot_part=5_000,
     gate_passes=500,
+    pages=1_000,
     feed_entries=2_000,
+    ingest_feeds=100,
     news_few=1_000,
     news_many=10_000,
     news_part=500,
     raw_items=7_000,
+    list_looks=20,
+    watchers=200,
+    harvested=1_000,
+    documents=300,
+    large_bytes=64 * 1024**2,
 )

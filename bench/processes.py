@@ -85,7 +85,9 @@ class Child:
     def _answer(self, patience: float) -> Any:
         stdout = _open(self._process.stdout)
         until = time.monotonic() + patience
-        ready, _, _ = select.select([stdout], [], [], max(0.0, until - time.monotonic()))
+        poll = select.poll()  # which has no limit on the number of a handle
+        poll.register(stdout, select.POLLIN)
+        ready = poll.poll(max(0.0, until - time.monotonic()) * 1000)
         if not ready:
             raise BenchError(f"no answer within {patience:g} s: {self.last_words}")
         line = stdout.readline()

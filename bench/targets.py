@@ -6,7 +6,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bench.figures import Series
-from bench.scenarios import api, brands, clustering, drains, enqueueing, flat, retention, sources, standing, startup
+from bench.scenarios import (
+    api,
+    brands,
+    clustering,
+    documents,
+    drains,
+    enqueueing,
+    fetching,
+    flat,
+    harvest,
+    ingest,
+    lists,
+    retention,
+    sources,
+    standing,
+    startup,
+    watchers,
+)
 
 Figures = Mapping[str, Series]
 
@@ -99,11 +116,11 @@ def _on_sqlite() -> tuple[Target | Either, ...]:
 
 
 def _on_both(database: str) -> tuple[Target | Either, ...]:
-    short = _SHORT[database]
-    single, bulk = f"enqueue {database}/", f"bulk {database}/"
-    memory, pickup, rows = f"memory {database}/", f"pickup {database}/", f"normalization {database}"
-    kept, beside = f"retention {database}/", 0.6 if database == _PG else 0.3
-    pick_p50, idle, gate_p50 = (4.0, 1.0, 2.0) if database == _PG else (10.0, 2.0, 1.0)
+    return (*_of_queue(database), *_of_api(database), *_of_workers(database), *_of_harvest(database))
+
+
+def _of_queue(database: str) -> tuple[Target | Either, ...]:
+    short, single, bulk = _SHORT[database], f"enqueue {database}/", f"bulk {database}/"
     return (
         Target(
             f"{short}: enqueue over a bare insert and commit",
@@ -114,11 +131,34 @@ def _on_both(database: str) -> tuple[Target | Either, ...]:
             bulk + enqueueing.HAULWRIGHT, (bulk + enqueueing.BARE_BULK,), 0.3,
         ),
         Target(f"{short}: enqueue p99 beside two busy workers, ms", f"loaded {database}/p99", most=20.0),
+    )  # fmt: skip
+
+
+def _of_api(database: str) -> tuple[Target | Either, ...]:
+    short, http, watched = _SHORT[database], f"http {database}/", f"watchers {database}/"
+    return (
         Target(
             f"{short}: enqueue over HTTP by {api.CLIENTS} at once, over the same in the own process",
-            f"http {database}/{api.HTTP}", (f"http {database}/{api.IN_PROCESS}",), 0.5,
+            http + api.HTTP, (http + api.IN_PROCESS,), 0.5,
         ),
+        Target(
+            f"{short}: drain beside many who watch over HTTP, over the same without",
+            watched + watchers.WATCHED, (watched + watchers.ALONE,), 0.8,
+        ),
+        Target(
+            f"{short}: memory of the server at the end over that when all watch",
+            watched + watchers.MEMORY_END, (watched + watchers.MEMORY_FIRST,), most=1.2,
+        ),
+        Target(f"{short}: slowest list of the API, p95, ms", f"lists {database}/{lists.SLOWEST}", most=200.0),
         Target(f"{short}: enqueue over HTTP p99 beside two busy workers, ms", f"httploaded {database}/p99", most=30.0),
+    )  # fmt: skip
+
+
+def _of_workers(database: str) -> tuple[Target | Either, ...]:
+    short, memory, pickup = _SHORT[database], f"memory {database}/", f"pickup {database}/"
+    kept, beside = f"retention {database}/", 0.6 if database == _PG else 0.3
+    pick_p50, idle = (4.0, 1.0) if database == _PG else (10.0, 2.0)
+    return (
         Target(f"{short}: pick-up p50, ms", pickup + "p50", most=pick_p50),
         *((Target(f"{short}: pick-up p99, ms", pickup + "p99", most=15.0),) if database == _PG else ()),
         Target(f"{short}: idle worker, % of a core", f"idle {database}/{standing.IDLE}", most=idle),
@@ -136,7 +176,35 @@ def _on_both(database: str) -> tuple[Target | Either, ...]:
             f"{short}: drain beside retention, over the same without",
             kept + retention.BESIDE, (kept + retention.WITHOUT,), beside,
         ),
+    )  # fmt: skip
+
+
+def _of_harvest(database: str) -> tuple[Target | Either, ...]:
+    short, rows, pages = _SHORT[database], f"normalization {database}", f"harvest {database}/"
+    files, large, fetch = f"documents {database}/", f"largedocument {database}/", f"fetch {database}/"
+    gate_p50, few = (2.0, 1.0) if database == _PG else (1.0, 0.7)
+    return (
         Target(f"{short}: passing and leaving a gate p50, ms", f"gate {database}/p50", most=gate_p50),
+        Target(
+            f"{short}: pages harvested over a bare loop on the same client",
+            pages + harvest.HAULWRIGHT, (pages + harvest.BARE,), 0.5,
+        ),
+        Target(
+            f"{short}: documents of 100 KB over aria2c",
+            files + documents.HAULWRIGHT, (files + documents.ARIA,), few,
+        ),
+        Target(
+            f"{short}: a large document, hashed, over curl",
+            large + documents.HAULWRIGHT, (large + documents.CURL,), 0.8,
+        ),
+        Target(
+            f"{short}: pages by our client alone over a bare aiohttp loop",
+            fetch + fetching.CLIENT, (fetch + fetching.AIOHTTP,), 0.5,
+        ),
+        Target(
+            f"{short}: pages by a source without limits over a bare httpx2 loop",
+            fetch + fetching.SOURCE, (fetch + fetching.HTTPX2,), 1.0,
+        ),
         Target(f"{short}: asking for a compile p99 beside two busy workers, ms", f"kickoff {database}/p99", most=20.0),
         Target(f"{short}: raw items of brands to rows, a second", f"{rows}/{brands.NEW}", least=5_000),
     )  # fmt: skip
@@ -152,7 +220,10 @@ _FEEDS = Target(
     "Feeds: read, cleaned and canonicalized, over feedparser alone",
     f"feeds none/{sources.HAULWRIGHT}",
     (f"feeds none/{sources.BARE}",),
-    0.7,
+    15.0,
+)
+_INGEST = Target(
+    "PostgreSQL: articles of feeds fetched, read and committed, a second", f"ingest {_PG}/{ingest.NEW}", least=2_000
 )
 _CLUSTERING = Target(
     "Clustering: placing an article in a large window over a small one",
@@ -171,6 +242,7 @@ ALL: tuple[Target | Either, ...] = (
     _SNAPSHOT,
     *_on_both(_LITE),
     _FEEDS,
+    _INGEST,
     _CLUSTERING,
     *_STARTUP,
 )

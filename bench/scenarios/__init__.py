@@ -7,7 +7,24 @@ from dataclasses import dataclass
 
 from bench.figures import Series
 from bench.lane import Bench
-from bench.scenarios import api, brands, clustering, drains, enqueueing, flat, retention, sources, standing, startup
+from bench.scenarios import (
+    api,
+    brands,
+    clustering,
+    documents,
+    drains,
+    enqueueing,
+    fetching,
+    flat,
+    harvest,
+    ingest,
+    lists,
+    retention,
+    sources,
+    standing,
+    startup,
+    watchers,
+)
 
 Run = Callable[[Bench, str], list[Series]]
 
@@ -38,6 +55,8 @@ _WRITTEN: tuple[tuple[str, Run, tuple[str, ...], str, float], ...] = (
     ("loaded", enqueueing.loaded, _BOTH, "Enqueueing while two workers drain a backlog", 300),
     ("http", api.enqueue, _BOTH, "Enqueueing over HTTP, by many at once", 300),
     ("httploaded", api.loaded, _BOTH, "Enqueueing over HTTP while two workers drain a backlog", 300),
+    ("lists", lists.lists, _BOTH, "Lists of the API beside a long history", 900),
+    ("watchers", watchers.watchers, _BOTH, "Draining while many watch jobs over HTTP", 600),
     ("pickup", standing.pickup, _BOTH, "From enqueue to the first line of the task, on an idle system", 180),
     ("idle", standing.idle, _BOTH, "What an idle worker costs", 90),
     ("memory", standing.memory, _BOTH, "Memory of a worker during a long drain", 420),
@@ -46,7 +65,12 @@ _WRITTEN: tuple[tuple[str, Run, tuple[str, ...], str, float], ...] = (
     ("retention", retention.retention, _BOTH, "Draining while retention removes as much as it can", 300),
     ("snapshot", flat.snapshot, ("postgres",), "Draining while another client's snapshot stays open", 300),
     ("gate", sources.gate, _BOTH, "Passing and leaving the gate of a source", 120),
+    ("fetch", fetching.fetch, _BOTH, "Fetching pages from a local server, 50 at once", 300),
+    ("harvest", harvest.harvest, _BOTH, "Harvesting pages: fetched, read, committed as rows", 300),
     ("feeds", sources.feeds, ("none",), "Reading feeds", 120),
+    ("documents", documents.small, _BOTH, "Many documents of 100 KB, politeness off", 420),
+    ("largedocument", documents.large, _BOTH, "One large document", 300),
+    ("ingest", ingest.ingest, _BOTH, "Feeds of the brief to committed articles", 300),
     ("clustering", clustering.placing, ("none",), "Placing an article among few and among many", 600),
     ("kickoff", brands.kickoff, _BOTH, "Asking for a compile of a brand while two workers drain a backlog", 300),
     ("startup", startup.startup, ("none",), "Starting: the library and the shortest command", 60),

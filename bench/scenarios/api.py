@@ -7,10 +7,13 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
+from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from bench import bare, filling, http_client
 from bench.contenders import haulwright
@@ -28,6 +31,14 @@ PATH = "/api/v1/jobs"
 _ADDRESS = re.compile(r"http://[\d.]+:\d+")
 
 
+class ServedApi(NamedTuple):
+    """A server that runs."""
+
+    address: str
+    token: str
+    pid: int
+
+
 def enqueue(bench: Bench, database: str) -> list[Series]:
     """One job a request, by many at once, each acknowledged when it is on disk."""
     scenario = f"http {database}"
@@ -38,7 +49,7 @@ def enqueue(bench: Bench, database: str) -> list[Series]:
         for _ in range(bench.plan.single_rounds):
             reset()
             noop.enqueue(item(0))
-            with _served(address) as (url, token):
+            with served(address) as (url, token, _):
                 http_client.send_all(url, _requests(url, token, bare.WARM_UP), CLIENTS)
                 bench.site.settle_down()
                 seconds, _ = http_client.send_all(url, _requests(url, token, count), CLIENTS)
@@ -57,7 +68,7 @@ def loaded(bench: Bench, database: str) -> list[Series]:
         for _ in range(bench.plan.rounds):
             one.prepare(1)
             filling.backlog(one.address, bench.plan.loaded_backlog - 1)
-            with _served(one.address) as (url, token), one.working(one.setting) as _:
+            with served(one.address) as (url, token, _), one.working(one.setting) as _:
                 single = _requests(url, token, 1)
                 rounds.append(while_busy(one, bench.plan.loaded_backlog, lambda: http_client.send_all(url, single, 1)))  # noqa: B023 - called inside the round
     return percentiles(f"httploaded {database}", MILLISECONDS, rounds)
@@ -83,7 +94,7 @@ def _by_threads(count: int) -> float:
 
 
 @contextmanager
-def _served(address: str) -> Iterator[tuple[str, str]]:
+def served(address: str) -> Iterator[ServedApi]:
     """The API on a database, as a process of its own, and a token for it."""
     token = app.operations().tokens.create("bench", tenant="bench").token
     command = [
@@ -91,16 +102,15 @@ def _served(address: str) -> Iterator[tuple[str, str]]:
     ]  # fmt: skip
     environment = {**os.environ, ADDRESS_VARIABLE: address, "HAULWRIGHT_WEB_RATE_PER_MINUTE": "10000000"}
     server = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True)
+    assert server.stderr is not None  # noqa: S101 - asked for above
     try:
-        assert server.stderr is not None  # noqa: S101 - asked for above
         for line in server.stderr:
             if address_line := _ADDRESS.search(line):
-                yield address_line[0], token
                 break
         else:
             raise BenchError("the API did not start")
+        threading.Thread(target=deque, args=(server.stderr, 0), daemon=True).start()  # a full pipe would stop it
+        yield ServedApi(address_line[0], token, server.pid)
     finally:
         server.terminate()
         server.wait()
-        if server.stderr is not None:
-            server.stderr.close()
