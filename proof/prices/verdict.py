@@ -37,7 +37,7 @@ def judge(market: Market) -> Verdict:
         wrong += _points(market, intake, Counter((one.source_id, one.minor) for one in found))
         wrong += _valuation(market, intake)
     ((jobs, losses),) = market.rows(
-        "select count(*), sum(losses) from haulwright_history where task = 'prices.collect'"
+        "select count(*), coalesce(sum(losses), 0) from haulwright_history where task = 'prices.collect'"
     )
     ((valuations,),) = market.rows("select count(*) from valuations")
     return Verdict(int(jobs), points, int(valuations), market.kills, int(losses), wrong)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 
 import pytest
 
 from haulwright.clock import SECOND
+from haulwright.engine.job import DEFAULT_TENANT
 from haulwright.stores.books import book
-from tests.stores.scenes import START, claim, new_job
+from tests.stores.scenes import START, claim, claim_one, fail, new_job
 
 MANY = 20_000
 
@@ -49,6 +51,38 @@ def test_a_tenants_page_has_its_own_queues_alone(store, worker):
     assert {queue.due for queue in first.rows} == {1}
 
 
+@pytest.mark.parametrize("tenant", [None, DEFAULT_TENANT])
+def test_a_job_that_goes_back_while_a_page_is_made_is_on_it(store, worker, monkeypatch, tenant):
+    store.jobs.enqueue([new_job(queue="busy")])
+    lease = claim_one(store, worker, "busy")
+
+    with after_first_statement(store.database, monkeypatch, lambda: fail(store, lease)):
+        (busy,) = store.queues.page(tenant).rows
+
+    assert (busy.name, busy.parked, busy.running) == ("busy", 1, 0)
+
+
+@contextmanager
+def after_first_statement(database, monkeypatch, act):
+    """Act between the first statement of what reads and the next."""
+    read, acts = database.read, [act]
+
+    class Interrupted:
+        def __init__(self, connection):
+            self._connection = connection
+
+        def run(self, entry, params):
+            rows = self._connection.run(entry, params)
+            while acts:
+                acts.pop()()
+            return rows
+
+    with monkeypatch.context() as patch:
+        patch.setattr(database, "read", lambda work: read(lambda connection: work(Interrupted(connection))))
+        yield
+    assert not acts
+
+
 def test_some_queues_are_counted_by_name_empty_or_not(store):
     store.jobs.enqueue([new_job(queue="a", run_at=START - SECOND), new_job(queue="a", delay_us=SECOND), new_job()])
 
@@ -64,7 +98,7 @@ def test_a_page_costs_the_same_however_many_queues_there_are(store):
         store.jobs.enqueue([new_job(queue=f"queue-{number}-{place:06}") for place in range(number)])
         if store.database.dialect == "postgres":
             store.database.read(lambda connection: connection.execute("analyze haulwright_jobs"))
-        costs.append(_rows_read(store, "waiting", {"after": "", "limit": 11}))
+        costs.append(_rows_read(store, "occupied", {"after": "", "limit": 11}))
 
     assert costs[1] <= costs[0] + 5
     assert len(store.queues.page(limit=10).rows) == 10

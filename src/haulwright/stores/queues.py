@@ -103,15 +103,13 @@ class Queues:
 
         With a tenant, those that hold its jobs and what they hold of them; without one, also those that are paused.
         """
-        start = after or ""
-        walk = {"after": start, "limit": check_page(limit) + 1}
+        walk = {"after": after or "", "limit": check_page(limit) + 1}
 
         def work(connection: Connection) -> list[QueueCounts]:
-            entry, whose = ("waiting", walk) if tenant is None else ("waiting_of", {**walk, "tenant": tenant})
-            waiting = connection.run(self._book[entry], whose)
-            running: dict[str, int] = dict(connection.run(self._book["running"], {"tenant": tenant}))
+            entry, whose = ("occupied", walk) if tenant is None else ("occupied_by", {**walk, "tenant": tenant})
+            occupied = connection.run(self._book[entry], whose)
             paused = [] if tenant is not None else connection.run(self._book["list_paused"], walk)
-            names = {name for name, *_ in (*waiting, *paused)} | {name for name in running if name > start}
+            names = {name for name, *_ in (*occupied, *paused)}
             return self._counted(connection, sorted(names)[: limit + 1], tenant)
 
         return page_of(self._db.read(work), limit, lambda queue: queue.name)

@@ -17,8 +17,9 @@ update haulwright_queues set paused_at = null, paused_by = null, reason = null
 where name = :name and paused_at is not null
 returning name;
 
--- name: waiting
--- The names of queues in which jobs wait, :limit of them after one: a probe of the index for each.
+-- name: occupied
+-- The names of queues in which jobs wait, :limit of them after one, a probe of the index for each; and of those in which jobs
+-- run, no more than all workers have in hand. One statement, so at one moment: a job goes from one to the other.
 with recursive walk (name) as (
     (select queue from haulwright_jobs where state = 'queued' and queue > :after order by queue limit 1)
     union all
@@ -26,20 +27,18 @@ with recursive walk (name) as (
     from walk cross join lateral (
         select j.queue from haulwright_jobs j where j.state = 'queued' and j.queue > walk.name order by j.queue limit 1) next
 )
-select name from walk limit :limit;
+(select name from walk limit :limit)
+union
+select queue from haulwright_jobs where state = 'running' and queue > :after;
 
--- name: waiting_of
--- Those in which jobs of a tenant wait. No index begins with the tenant, for every job would pay for it: this one is read
--- through, in its order, until enough are found. To probe it for each queue would take longer.
-select distinct queue from haulwright_jobs
-where state = 'queued' and tenant = :tenant and queue > :after
-order by queue limit :limit;
-
--- name: running
--- What runs, queue by queue: no more than all workers have in hand.
-select queue, count(*) from haulwright_jobs
-where state = 'running' and (:tenant::text is null or tenant = :tenant)
-group by queue;
+-- name: occupied_by
+-- The same of a tenant. No index begins with the tenant, for every job would pay for it: this one is read through, in its
+-- order, until enough are found. To probe it for each queue would take longer.
+(select distinct queue from haulwright_jobs
+ where state = 'queued' and tenant = :tenant and queue > :after
+ order by queue limit :limit)
+union
+select queue from haulwright_jobs where state = 'running' and tenant = :tenant and queue > :after;
 
 -- name: counts
 -- What waits in some queues, a range of the index for each, and what runs: at one moment, for a job goes from one to the other.

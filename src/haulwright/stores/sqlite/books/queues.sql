@@ -17,28 +17,28 @@ update haulwright_queues set paused_at = null, paused_by = null, reason = null
 where name = :name and paused_at is not null
 returning name;
 
--- name: waiting
--- The names of queues in which jobs wait, :limit of them after one: a probe of the index for each.
+-- name: occupied
+-- The names of queues in which jobs wait, :limit of them after one, a probe of the index for each; and of those in which jobs
+-- run, no more than all workers have in hand. One statement, so at one moment: a job goes from one to the other.
 with recursive walk (name) as (
     select min(queue) from haulwright_jobs where state = 'queued' and queue > :after
     union all
     select (select min(j.queue) from haulwright_jobs j where j.state = 'queued' and j.queue > walk.name)
     from walk where walk.name is not null
 )
-select name from walk where name is not null limit :limit;
+select name from (select name from walk where name is not null limit :limit)
+union
+select queue from haulwright_jobs where state = 'running' and queue > :after;
 
--- name: waiting_of
--- Those in which jobs of a tenant wait. No index begins with the tenant, for every job would pay for it: this one is read
--- through, in its order, until enough are found. To probe it for each queue would take longer.
-select distinct queue from haulwright_jobs
-where state = 'queued' and tenant = :tenant and queue > :after
-order by queue limit :limit;
-
--- name: running
--- What runs, queue by queue: no more than all workers have in hand.
-select queue, count(*) from haulwright_jobs
-where state = 'running' and (:tenant is null or tenant = :tenant)
-group by queue;
+-- name: occupied_by
+-- The same of a tenant. No index begins with the tenant, for every job would pay for it: this one is read through, in its
+-- order, until enough are found. To probe it for each queue would take longer.
+select queue from (
+    select distinct queue from haulwright_jobs
+    where state = 'queued' and tenant = :tenant and queue > :after
+    order by queue limit :limit)
+union
+select queue from haulwright_jobs where state = 'running' and tenant = :tenant and queue > :after;
 
 -- name: counts
 -- What waits in some queues, a range of the index for each, and what runs: at one moment, for a job goes from one to the other.
