@@ -65,9 +65,9 @@ def test_five_applications_come_to_their_end_although_a_worker_is_killed_and_can
         demo.send_signal(signal.SIGINT)
         account = json.load(demo.stdout)
 
-    assert demo.returncode == 0
-    assert account["sound"] is True
     assert [one for one in account["checks"] if not one["good"]] == []
+    assert account["sound"] is True
+    assert demo.returncode == 0
     assert {one["what"].split(":")[0] for one in account["checks"]} == {
         "jobs", "brands", "syncs", "brief", "prices", "documents",
     }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 
 import pytest
 
@@ -82,6 +83,30 @@ def test_one_whose_content_is_there_already_has_each_of_its_steps_on_record_once
         "STREAM",
         "STREAM",
     ]
+
+
+@pytest.mark.parametrize("later_small_bytes", [MEBIBYTE, 0], ids=["at once", "step by step"])
+@pytest.mark.parametrize("moment", [{"before": "settle"}, {"after": "DEDUPE"}, {"before": "DEDUPE"}], ids=str)
+def test_a_duplicate_whose_run_dies_ends_as_one(world, moment, later_small_bytes):
+    body = b"the very same" * 100
+    for name in ("a.bin", "b.bin"):
+        world.sandbox.files.put(name, body)
+    first = world.add("a.bin")
+    world.bench.drain()
+    copy = world.add("b.bin")
+    at = {when: name if name == "settle" else f"{name}:{sha256(body).hexdigest()}" for when, name in moment.items()}
+    with world.bench.crash("documents.fetch", **at):
+        world.bench.drain()
+
+    world = World.open(world.bench, world.sandbox, world.folder, small_bytes=later_small_bytes)
+    world.bench.advance("3 min")
+    world.bench.drain()
+
+    job = world.job(copy)
+    assert (job.state, job.reason, job.attempts) == ("skipped", f"duplicate of {first.key}", 2)
+    assert (world.state(copy), len(world.stored()), world.staged()) == ("SKIPPED_DUPLICATE", 1, [])
+    assert operations(world).count("DEDUPE") == 2
+    assert world.documents.reconcile(Principal.system(), deep=True).agrees
 
 
 def test_what_arrived_of_one_that_breaks_off_is_kept_and_gone_on_with(world):

@@ -86,16 +86,17 @@ class Fetch:
         return await ctx.acommit("INDEX", self._write_indexed, target, staged_file, content, text, settle=True)
 
     def _begin(self, ctx: Context, key: str) -> tuple[Artifact, bool]:
-        """What is to be brought, and whether no earlier run came so far that this one should go on from there."""
+        """What is to be brought, and whether it is asked for anew: no earlier run began to bring it step by step."""
         self._folders.prepare()
         job, target = ctx.job, self._artifacts.get(ctx.job.tenant, key)
         if not self._figures.small_bytes:
             return target, False
         if job.fence == 1 and job.requeued_from is None:
             return target, True
-        began = ctx.store.effects.of_job(job.tenant, job.job_key, limit=1)
+        first = ctx.store.effects.of_job(job.tenant, job.job_key, limit=1)
+        went_step_by_step = bool(first) and not SmallFiles.began(first[0])
         what = part_subject(target.url, target.expected_sha256)
-        return target, not began and not has_part(self._folders.staging(job.tenant), what, job.key)
+        return target, not went_step_by_step and not has_part(self._folders.staging(job.tenant), what, job.key)
 
     def _find_duplicate(self, target: Artifact) -> str | None:
         """The artefact that brought this content before, where the manifest says what the content is."""

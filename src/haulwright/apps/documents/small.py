@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from haulwright import Context, Skip, Throttled, Tx
+from haulwright.apps.documents.artifacts import Artifact
 from haulwright.apps.documents.endings import end_artifact, put_file, skip_duplicate, write_duplicate
 from haulwright.apps.documents.indexing import IndexText, put_into_index
 from haulwright.apps.documents.kinds import PDF, check_kind
@@ -26,11 +27,11 @@ from haulwright.sources.download.errors import disk_errors
 
 if TYPE_CHECKING:
     from haulwright.application import Tables, Writing
-    from haulwright.apps.documents.artifacts import Artifact
     from haulwright.apps.documents.folders import Folders
     from haulwright.apps.documents.settings import DocumentSettings
     from haulwright.clock import Instant
     from haulwright.sources.download import SmallFile
+    from haulwright.stores.effects import EffectRow
 
 STEPS: Final = ("HEAD", "STREAM", "FINALIZE")
 
@@ -76,7 +77,13 @@ class SmallFiles:
             return await ctx.acommit("INDEX", self._write, target, filed, text, settle=True)
         except _StoredBefore:
             name, sha256 = f"DEDUPE:{filed.sha256}", filed.sha256
-            return skip_duplicate(await ctx.acommit(name, self._write_duplicate, target, filed, key=sha256))
+            content = await ctx.acommit(name, self._write_duplicate, target, filed, key=sha256)
+            return skip_duplicate(content.first)
+
+    @staticmethod
+    def began(first_effect: EffectRow) -> bool:
+        """Whether the run with this first record did not go step by step: such a one looked for the file before."""
+        return first_effect.name.startswith(f"{COMMIT}DEDUPE")
 
     def _put(self, ctx: Context, target: Artifact, small_file: SmallFile) -> tuple[str, IndexText | None]:
         """Write the file, look at its kind, and read it where that needs no process of its own."""
@@ -98,7 +105,8 @@ class SmallFiles:
         end_artifact(writing, target, filed.sha256, entry.outcome, entry.first)
         return StoredFile(filed.sha256, filed.bytes, filed.kind, entry.title, entry.outcome, entry.same_as)
 
-    def _write_duplicate(self, tx: Tx, target: Artifact, filed: _FiledFile) -> str:
+    def _write_duplicate(self, tx: Tx, target: Artifact, filed: _FiledFile) -> FiledContent:
+        """What this comes to step by step, in the same form: a later run may go that way."""
         writing = self._tables.on(tx)
         first = put_file(writing, target, filed.sha256, filed.bytes, filed.kind)
         if first == target.key:
@@ -106,7 +114,7 @@ class SmallFiles:
             raise Throttled(message, after=1.0, gate="staging")
         self._record(writing, target, filed, first)
         write_duplicate(writing, tx, target, filed.sha256, first)
-        return first
+        return FiledContent(filed.sha256, filed.kind, first)
 
     def _record(self, writing: Writing, target: Artifact, filed: _FiledFile, first: str) -> None:
         """Write down what the steps came to, as the ledger would have it."""
