@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -33,6 +34,7 @@ and clock_timestamp() - greatest(state_change, query_start) > interval '{OPEN_SE
 """
 MARKS = ("backup.begin", "backup.end", "restore.begin", "restore.end")
 """What the drill writes into the diary: by these an acknowledgement has its time."""
+BETWEEN = "between"
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,8 @@ class Drill:
     """What was there, and what is."""
 
     acknowledged: dict[str, set[str]]
-    """The jobs that a client was told of, by the mark before it; `start` before the first."""
+    """The jobs that a client was told of, by the mark before it; `start` before the first. Of one that was asked for
+    before a mark and noted after it nobody knows which came first: it stands under `between`."""
     facts: Facts
     refused: Counter[str]
     """Enqueues that were refused, by the reason."""
@@ -199,18 +202,25 @@ def _let_both_write(work: Workload, held: str, stale: Member, holders: Crew) -> 
 
 
 def _drill(work: Workload, facts: Facts, **found: Any) -> Drill:
-    acknowledged: dict[str, set[str]] = {mark: set() for mark in ("start", *MARKS)}
-    mark = "start"
     diary: list[Entry] = work.diary.read()
-    for entry in diary:
-        if entry.event in MARKS:
-            mark = entry.event
-        elif entry.event == "enqueue.ok" and entry.job:
-            acknowledged[mark].add(entry.job)
     refused = Counter(str(entry.more["kind"]) for entry in diary if entry.event == "refused")
     acts = Counter(str(entry.job) for entry in work.outside.read())
     writes = [entry.more for entry in diary if entry.event == "write"]
-    return Drill(acknowledged, facts, refused, writes, acts, **found)
+    return Drill(acknowledged_by_mark(diary), facts, refused, writes, acts, **found)
+
+
+def acknowledged_by_mark(diary: Iterable[Entry]) -> dict[str, set[str]]:
+    """The jobs of a diary whose intent and acknowledgement both lie between the same two marks, and those of others."""
+    acknowledged: dict[str, set[str]] = {mark: set() for mark in ("start", *MARKS, BETWEEN)}
+    mark, intents = "start", dict[str, str]()
+    for entry in diary:
+        if entry.event in MARKS:
+            mark = entry.event
+        elif entry.event == "enqueue.intent" and entry.job:
+            intents[entry.job] = mark
+        elif entry.event == "enqueue.ok" and entry.job:
+            acknowledged[mark if intents.get(entry.job, mark) == mark else BETWEEN].add(entry.job)
+    return acknowledged
 
 
 def _count(work: Workload) -> int:

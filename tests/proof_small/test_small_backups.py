@@ -6,7 +6,8 @@ from contextlib import closing
 
 import pytest
 
-from proof.backups.drill import hold_a_drill
+from proof.backups.drill import acknowledged_by_mark, hold_a_drill
+from proof.support.diary import Diary
 from proof.support.site import Site
 from proof.support.workload import Workload
 
@@ -31,3 +32,25 @@ def test_a_restored_backup_keeps_what_the_promise_says(work):
     assert drill.wrong == []
     assert drill.gone >= len(drill.acknowledged["backup.end"]) > 0
     assert [write["accepted"] for write in drill.writes] == [False, True]
+
+
+def test_the_judge_counts_no_acknowledgement_that_was_under_way_while_the_file_came_back(tmp_path):
+    diary = Diary(tmp_path / "diary")
+    diary.write("enqueue.intent", "before")
+    diary.write("enqueue.ok", "before")
+    diary.write("backup.begin")
+    diary.write("backup.end")
+    diary.write("enqueue.intent", "under way")
+    diary.write("restore.begin")
+    diary.write("restore.end")
+    diary.write("enqueue.ok", "under way")
+    diary.write("enqueue.intent", "after")
+    diary.write("enqueue.ok", "after")
+
+    acknowledged = acknowledged_by_mark(diary.read())
+
+    assert {mark: jobs for mark, jobs in acknowledged.items() if jobs} == {
+        "start": {"before"},
+        "between": {"under way"},
+        "restore.end": {"after"},
+    }
