@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
-from haulwright.client.task import SourceOf, key_of_source
+from haulwright.client.calls import SourceOf, key_of_source
 from haulwright.engine.durations import Duration, us
 from haulwright.engine.job import DEFAULT_DEADLINE_SECONDS, DEFAULT_LEASE_SECONDS, DEFAULT_QUEUE
 from haulwright.engine.names import check_tags

@@ -38,6 +38,7 @@ from haulwright.errors import DatabaseLost, DatabaseUnavailable, InvalidPayload,
 from haulwright.runtime.failure import failure_of, storable
 
 if TYPE_CHECKING:
+    from haulwright.client.calls import DeclaredTask
     from haulwright.client.task import Task
     from haulwright.engine.job import Lease, LeaseKey
     from haulwright.runtime.async_executor import Lane
@@ -65,7 +66,7 @@ class Run:
     """A job that this process holds: its lease, its task, and how far it has come."""
 
     lease: Lease
-    task: Task[..., Any]
+    task: DeclaredTask
     context: Context
     key: LeaseKey = field(init=False)
     """That of its lease, made once."""
@@ -88,7 +89,8 @@ class Run:
     @classmethod
     def of(cls, lease: Lease, task: Task[..., Any], store: Store, worker: str) -> Run:
         """A run that is about to begin."""
-        return cls(lease, task, Context(lease, store, Signals(), worker, event_fields=task.options.event_fields))
+        own = task.declared
+        return cls(lease, own, Context(lease, store, Signals(), worker, event_fields=own.options.event_fields))
 
     def __post_init__(self) -> None:
         self.key = self.lease.key

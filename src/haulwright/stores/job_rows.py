@@ -162,6 +162,23 @@ def loaded(job: NewJob, now: Instant) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
+def plain_row_of(job: NewJob) -> dict[str, Any]:
+    """What the row of a plain job does not have in common with those of all others."""
+    return {
+        "id": job.id,
+        "tenant": job.tenant,
+        "task": job.task,
+        "queue": job.queue,
+        "rank": -job.priority,
+        "delay_us": job.delay_us,
+        "args": job.args,
+        "max_attempts": job.max_attempts,
+        "tags": job.tags,
+        "lease_us": job.lease_us,
+        "deadline_us": job.deadline_us,
+    }
+
+
 def row_of(job: NewJob) -> dict[str, Any]:
     """The row of a job as the entries of the book take it."""
     unique = job.unique

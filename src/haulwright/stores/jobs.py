@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -30,7 +30,7 @@ from haulwright.stores.effects import Effects
 from haulwright.stores.enqueue_problems import hint_after_chunks, unknown_enqueue
 from haulwright.stores.error_kinds import ErrorKind
 from haulwright.stores.events import Events, as_text
-from haulwright.stores.job_rows import DeadLetter, EnqueuedBy, Requeue, loaded, queued_events, row_of
+from haulwright.stores.job_rows import DeadLetter, EnqueuedBy, Requeue, loaded, plain_row_of, queued_events, row_of
 from haulwright.stores.payloads import Payloads, is_large
 from haulwright.stores.routing import Route, Way, route
 from haulwright.stores.settlements import Settlements
@@ -166,12 +166,8 @@ class Jobs:
 
     def prune(self, state: State, age_seconds: float, limit: int = 500) -> int:
         """Remove finished jobs of one state older than an age, with what only they needed. One event tells of it."""
-        params = {
-            "state": str(state),
-            "age_us": round(age_seconds * SECOND),
-            "limit": limit,
-            "now": self._db.clock.now(),
-        }
+        age_us = round(age_seconds * SECOND)
+        params = {"state": str(state), "age_us": age_us, "limit": limit, "now": self._db.clock.now()}
 
         def work(connection: Connection) -> int:
             rows = connection.run(self._book["prune"], params)
@@ -249,6 +245,8 @@ class Jobs:
 
     def _in_one_trip(self, job: NewJob, chosen: Route, event: Event | None = None) -> tuple[Entry, dict[str, Any]]:
         """What writes a single job, with its one lasting key and an event about it where it has such."""
+        if chosen.way is Way.PLAIN:
+            return self._book["enqueue_plain"], self._params(job, plain_row_of)
         if chosen.way is Way.SINGLE:
             return self._book["enqueue"], self._params(job)
         ((key,),) = chosen.keys
@@ -324,8 +322,8 @@ class Jobs:
         connection.bulk_insert(self._book["load"], (loaded(job, now) for job in jobs))
         self._payloads.put(connection, jobs)
 
-    def _params(self, job: NewJob) -> dict[str, Any]:
-        params = row_of(job)
+    def _params(self, job: NewJob, row: Callable[[NewJob], dict[str, Any]] = row_of) -> dict[str, Any]:
+        params = row(job)
         params["now"] = self._db.clock.now()
         params["notify"] = self._db.throttle.may_notify(job.delay_us, job.run_at)
         return params

@@ -22,6 +22,8 @@ class LastingKey(NamedTuple):
 class Way(Enum):
     """How the database is told of jobs."""
 
+    PLAIN = auto()
+    """One job without anything that most jobs do without: one short statement."""
     SINGLE = auto()
     """One job without a lasting key: one statement."""
     KEYED = auto()
@@ -48,6 +50,7 @@ class Route(NamedTuple):
             yield job, Route(_way_of(job, keys), [keys])
 
 
+_PLAIN = Route(Way.PLAIN, ((),))
 _WITHOUT_KEYS = Route(Way.SINGLE, ((),))
 
 
@@ -56,7 +59,7 @@ def route(jobs: Sequence[NewJob]) -> Route:
     if len(jobs) == 1:
         (job,) = jobs
         if job.job_key is None and job.unique is None:  # most jobs
-            return _WITHOUT_KEYS
+            return _PLAIN if _is_plain(job) else _WITHOUT_KEYS
         keys = _lasting_keys(job)
         return Route(_way_of(job, keys), [keys])
     if all(job.job_key is None and job.unique is None and not job.audited for job in jobs):
@@ -68,6 +71,21 @@ def route(jobs: Sequence[NewJob]) -> Route:
 def has_lasting_key(job: NewJob) -> bool:
     """Whether a second enqueue of the same would find the first, even if that is finished."""
     return bool(_lasting_keys(job))
+
+
+def _is_plain(job: NewJob) -> bool:
+    """Whether a job without a key has nothing else either that the short statement leaves out."""
+    return (
+        job.run_at is None
+        and job.timeout_us is None
+        and job.concurrency_key is None
+        and job.concurrency_limit is None
+        and job.source is None
+        and job.correlation_id is None
+        and job.event_fields is None
+        and job.headers is None
+        and not job.audited
+    )
 
 
 def _way_of(job: NewJob, keys: Sequence[LastingKey]) -> Way:

@@ -69,7 +69,7 @@ class Runner:
         context = MortalContext(
             lease, self._store, worker=self._identity.name, event_fields=task.options.event_fields, faults=self._faults
         )
-        return Run(lease, task, context), context
+        return Run(lease, task.declared, context), context
 
     def _perform(self, run: Run, context: MortalContext) -> bool:
         """Run and settle; False where the process was killed before it came to that."""

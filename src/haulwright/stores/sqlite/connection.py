@@ -139,6 +139,7 @@ class SqliteDatabase:
         self.process = ProcessState()
         self.throttle = self.process.throttle
         self._pool = Pool(self._connect, size=pool_size)
+        self._explained = explained(self.path, self.file, self._pool.forget)
         self._crowd = threading.Lock()
         """Held by the one of this process that writes many rows, and a moment longer."""
         self._crowd_pool = Pool(partial(self._connect, CROWD_LOG_PAGES), size=1)
@@ -186,7 +187,7 @@ class SqliteDatabase:
         if columns is not None or len(entry) > 1:
             rows = rows or (len(next(iter(columns.values()))) if columns else 1)
             return self.transact(lambda connection: run(connection, entry, params, columns), rows=rows)
-        with explained(self.path, self.file, self._pool.forget), self._pool.acquire() as connection:
+        with self._explained, self._pool.acquire() as connection:
             answer = _patiently(lambda: connection.run(entry, params))
             self.file.require()
             return answer
@@ -210,7 +211,7 @@ class SqliteDatabase:
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run work that reads: a moment of business with the file is waited out."""
-        with explained(self.path, self.file, self._pool.forget), self._pool.acquire() as connection:
+        with self._explained, self._pool.acquire() as connection:
             return _patiently(lambda: work(connection))
 
     def require_unchanged(self) -> None:

@@ -18,6 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from haulwright.errors import DatabaseReplaced
+from haulwright.stores.sqlite.file_marks import Mark, mark_of, mark_without_times
 
 HEADER_BYTES = 100
 MAGIC = b"SQLite format 3\0"
@@ -29,9 +30,6 @@ _COUNTER = slice(24, 28)
 """Where the header counts changes: it grows, and is never put back by SQLite itself."""
 _DESCRIPTORS = "/dev/fd"
 
-Mark = tuple[int, int] | None
-"""Device and inode; None where there is no file."""
-
 
 class FileIdentity:
     """What one process knows of the file it has open. After the first refusal there are only refusals."""
@@ -39,7 +37,7 @@ class FileIdentity:
     def __init__(self, path: Path) -> None:
         self._shown = path
         self._path = os.path.abspath(path)  # noqa: PTH100 - symbolic links stay: they may be turned to another file
-        self._log_path = ""
+        self._log_path = b""
         self._file: Mark = None
         self._log: Mark = None
         self._open = 0
@@ -60,9 +58,9 @@ class FileIdentity:
             if self._pid != os.getpid():  # the connections of the parent are not ours
                 self._pid, self._open = os.getpid(), 0
             if self._open == 0:
-                self._log_path = f"{os.path.realpath(self._path)}-wal"
-                self._log = _mark(self._log_path)
-            self._file = self._file or _mark(self._path)
+                self._log_path = os.fsencode(f"{os.path.realpath(self._path)}-wal")
+                self._log = mark_without_times(self._log_path)
+            self._file = self._file or mark_of(self._path)
             self._open += 1
         self.require()
 
@@ -75,7 +73,7 @@ class FileIdentity:
         """Refuse where the path names another file than the one that is open, or the log is another."""
         if self._refusal is not None:
             raise self._refusal
-        if _mark(self._path) != self._file or (self._open and _mark(self._log_path) != self._log):
+        if mark_of(self._path) != self._file or (self._open and mark_without_times(self._log_path) != self._log):
             raise self._refuse()
 
     def require_if_known(self) -> None:
@@ -108,7 +106,7 @@ class FileIdentity:
         return self._refusal
 
     def _what_happened(self) -> str:
-        file, log = _mark(self._path), _mark(self._log_path)
+        file, log = mark_of(self._path), mark_without_times(self._log_path)
         if file is None:
             return "was deleted or moved away"
         if file != self._file:
@@ -127,18 +125,10 @@ def read_header(path: Path) -> bytes:
 
 
 def _open_descriptors(path: Path) -> Iterator[int]:
-    mark = _mark(str(path))
+    mark = mark_of(str(path))
     names = os.listdir(_DESCRIPTORS) if os.path.isdir(_DESCRIPTORS) else []  # noqa: PTH112, PTH208 - as above
     for name in names:
         with suppress(OSError, ValueError):
             status = os.fstat(int(name))
             if stat.S_ISREG(status.st_mode) and (status.st_dev, status.st_ino) == mark:
                 yield int(name)
-
-
-def _mark(path: str) -> Mark:
-    try:
-        status = os.stat(path)  # noqa: PTH116 - after every commit
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    return status.st_dev, status.st_ino

@@ -144,7 +144,7 @@ class HandWorker:
     def _run(self, lease: Lease, context: Context) -> Run:
         """A run without a time limit of its own: its caller waits for as long as it takes."""
         unlimited = lease._replace(timeout_us=round(TEN_YEARS_SECONDS * SECOND))
-        return Run(unlimited, self._app.tasks[lease.task], context)
+        return Run(unlimited, self._app.tasks[lease.task].declared, context)
 
     async def _perform(self, run: Run) -> None:
         self._contexts[run.key] = run.context

@@ -21,6 +21,16 @@ from (select haulwright_now(:now::bigint) as now) clock
 where not :notify::bool or pg_notify('haulwright', '') is not null
 on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do nothing;
 
+-- name: enqueue_plain
+-- A job without what most jobs do without.
+insert into haulwright_jobs (
+    id, tenant, task, queue, rank, run_at, args, max_attempts, job_key, tags, lease_us, deadline_at, created_at, updated_at)
+select
+    :id::uuid, :tenant, :task, :queue, :rank::smallint, clock.now + :delay_us::bigint, :args, :max_attempts::int, :id::text,
+    :tags, :lease_us::bigint, clock.now + :delay_us::bigint + :deadline_us::bigint, clock.now, clock.now
+from (select haulwright_now(:now::bigint) as now) clock
+where not :notify::bool or pg_notify('haulwright', '') is not null;
+
 -- name: enqueue_keyed
 -- A job, the one key that outlives it, and what is told of it, in one trip. Its unique key is that one, or none. Nothing
 -- is written while somebody else's key still holds.

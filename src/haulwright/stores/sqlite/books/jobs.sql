@@ -15,6 +15,14 @@ values (
     :audited)
 on conflict (tenant, task, unique_key) where unique_scope = 'while_active' do nothing;
 
+-- name: enqueue_plain
+-- A job without what most jobs do without. Each parameter costs more here than the column it fills, and a null the most.
+insert into haulwright_jobs (
+    id, tenant, task, queue, rank, run_at, args, max_attempts, job_key, tags, lease_us, deadline_at, created_at, updated_at)
+values (
+    :id, :tenant, :task, :queue, :rank, :now + :delay_us, :args, :max_attempts, :id, :tags, :lease_us,
+    :now + :delay_us + :deadline_us, :now, :now);
+
 -- name: enqueue_keyed
 -- A job, the one key that outlives it, and what is told of it. Its unique key is that one, or none. Nothing is written
 -- while the key still holds, be it of the same job: it was enqueued before, and its client asks again.
