@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import select
 from collections import deque
-from ssl import SSLContext
+from ssl import SSLContext, SSLError, SSLObject, SSLZeroReturnError
 from typing import Final
 
 from haulwright.sources.http.network_errors import (
@@ -202,7 +202,7 @@ class HttpConnection(asyncio.Protocol):
                 self._fail(ReadError(str(problem)))
                 return
             try:
-                parser.finish()
+                parser.finish(is_certain=_is_farewell(self.transport))
             except RemoteProtocolError as cut:
                 self._fail(cut)
         self._wake()
@@ -214,6 +214,22 @@ class HttpConnection(asyncio.Protocol):
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
+
+
+def _is_farewell(transport: asyncio.Transport) -> bool:
+    """Whether the other side itself ended the connection; by TLS it says so, for else anybody on the way could do it.
+
+    The loop says the same of both ends. Only the layer of TLS knows: behind a farewell it reads nothing, else it waits.
+    """
+    tls: SSLObject | None = transport.get_extra_info("ssl_object")
+    if tls is None:
+        return True
+    try:
+        return not tls.read(1)
+    except SSLZeroReturnError:
+        return True
+    except SSLError:
+        return False
 
 
 def _expire(waiter: asyncio.Future[None], kind: type[NetworkError]) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import socket
 from base64 import b64encode
+from contextlib import suppress
 from functools import cache
 from ssl import SSLContext, SSLError
 from typing import Final, NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from haulwright.errors import InvalidValue
 from haulwright.extras import needs_extra
@@ -24,6 +25,7 @@ MOST_TRIED_ADDRESSES: Final = 4
 PROXY_HEAD_BYTES: Final = 16_384
 _SUCCESSES: Final = range(200, 300)
 _PROTOCOLS: Final = ["http/1.1"]
+_PROXY_HINT: Final = "Write http://proxy.example:3128; in a user and password, %2F stands for a slash, %23 for #."
 
 
 class Proxy(NamedTuple):
@@ -83,27 +85,35 @@ class Connector:
             try:
                 await _tunnel(connection, address, proxy, timeouts)
                 await connection.start_tls(self._context(), address.host, timeouts["connect"])
+                _check_protocol(connection)
             except BaseException:
                 connection.close()
                 raise
         return connection
 
     def _context(self) -> SSLContext:
-        if self._tls is None:
-            return _system_trust()
-        self._tls.set_alpn_protocols(_PROTOCOLS)
-        return self._tls
+        """Whom to trust. A context of the caller's is not ours to change: what it offers, others may rely on."""
+        return self._tls or _system_trust()
 
 
 def proxy_of(url: str) -> Proxy:
     """The proxy of an address, its password remembered as a secret."""
-    parts = urlsplit(url if "//" in url else f"http://{url}")
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise InvalidValue("policy.proxy", parts.scheme, "is no http proxy", hint="Write http://proxy.example:3128.")
+    parts, port = _parts(url)
+    if parts is None or parts.scheme not in {"http", "https"} or not parts.hostname:
+        shown = parts.scheme if parts else "an address that cannot be read"
+        raise InvalidValue("policy.proxy", shown, "is no http proxy", hint=_PROXY_HINT)
     user, password = unquote(parts.username or ""), Secret(unquote(parts.password or ""))
     packed = Secret(b64encode(f"{user}:{password.reveal()}".encode()).decode())
     proof = Secret(f"Basic {packed.reveal()}") if user else None
-    return Proxy(parts.scheme, parts.hostname, parts.port or 3128, proof)
+    return Proxy(parts.scheme, parts.hostname, port or 3128, proof)
+
+
+def _parts(url: str) -> tuple[SplitResult | None, int | None]:
+    """The parts of a proxy's address, and its port. What cannot be read of it may be its password: nobody is shown."""
+    with suppress(ValueError):
+        parts = urlsplit(url if "//" in url else f"http://{url}")
+        return parts, parts.port
+    return None, None
 
 
 async def _first(addresses: tuple[str, ...], port: int, until: float) -> socket.socket:
@@ -133,7 +143,17 @@ async def _connection_over(one: socket.socket, host: str, tls: SSLContext | None
     except BaseException:
         one.close()
         raise
+    _check_protocol(connection)
     return connection
+
+
+def _check_protocol(connection: HttpConnection) -> None:
+    """Refuse a connection whose two sides agreed on another protocol than ours, as a context of the caller's may."""
+    tls = connection.transport.get_extra_info("ssl_object")
+    protocol = tls.selected_alpn_protocol() if tls else None
+    if protocol not in {None, *_PROTOCOLS}:
+        connection.close()
+        raise ConnectError(f"the context in policy.tls offers {protocol}; let it offer http/1.1 alone, or nothing")
 
 
 async def _tunnel(connection: HttpConnection, address: Address, proxy: Proxy, timeouts: dict[str, float]) -> None:

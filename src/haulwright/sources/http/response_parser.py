@@ -79,8 +79,13 @@ class ResponseParser:
                 break
         return body[0] if len(body) == 1 else b"".join(body)
 
-    def finish(self) -> None:
-        """Nothing more comes: an answer that has no other end ends so, any other was cut off."""
+    def finish(self, *, is_certain: bool = True) -> None:
+        """Nothing more comes: an answer that has no other end ends so, any other was cut off.
+
+        Not certain is an end that anybody on the way could have made.
+        """
+        if self._until_close and not is_certain:
+            raise RemoteProtocolError("the connection ended without the word of TLS for it: the answer may be cut off")
         if self._until_close:
             self.is_complete = True
         if not self.is_complete:
@@ -223,7 +228,7 @@ def _declared_length(text: str | None) -> int | None:
     """What Content-Length says. Said twice, it must say the same."""
     if text is None:
         return None
-    lengths = {length.strip() for length in text.split(",")}
+    lengths = {length.strip(" \t") for length in text.split(",")}
     length = lengths.pop()
     if lengths or not _LENGTH.fullmatch(length):
         raise RemoteProtocolError("the answer has no length that can be understood")
