@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from haulwright.errors import InvalidValue
-from haulwright.sources.http import Limits, NotSent, OutcomeUnknown, TooLarge
+from haulwright.sources.http import Http, Limits, NotSent, OutcomeUnknown, Policy, TooLarge
 from tests.sources.http.servers import respond
 
 
@@ -117,3 +117,22 @@ def test_senseless_limits_are_refused(wrong):
 
 def test_limits_are_written_in_words():
     assert Limits(total="2 min").total_seconds == 120
+
+
+def test_what_stands_behind_a_body_has_the_cap_of_the_headers(serve):
+    begun = threading.Event()
+
+    def endless(connection, _request):
+        connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n")
+        begun.wait(10)
+        while True:
+            connection.sendall(b"X-Padding: xxxxxxxxxxxxxxxxxxxxxxxx\r\n" * 1_000)
+
+    async def download():
+        async with Http(policy=Policy(private=True)) as http, http.astream(serve(endless).url) as stream:
+            assert await anext(stream.pieces) == b"hello"
+            begun.set()
+            await anext(stream.pieces)
+
+    with pytest.raises(TooLarge, match="headers have more than"):
+        asyncio.run(download())

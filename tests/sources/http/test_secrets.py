@@ -10,7 +10,7 @@ import traceback
 
 import pytest
 
-from haulwright.errors import HaulwrightError
+from haulwright.errors import HaulwrightError, InvalidValue
 from haulwright.redaction import MASK, redact
 from haulwright.sources.http import Credential, Limits, Policy, Secret
 from haulwright.sources.http.secret import shown_url
@@ -195,3 +195,14 @@ def test_the_password_of_a_packed_pair_is_a_secret_by_itself(client, serve, memo
     with pytest.raises(HaulwrightError) as caught:
         reply.raise_for_status()
     assert "correct-horse" not in f"{caught.value} {memory.kept}"
+
+
+@pytest.mark.parametrize(
+    "proxy",
+    ["http://bob:hunter22/x@proxy.example:3128", "http://bob:hunter22#@[::1", "http://bob:hunter22@proxy:99999"],
+)
+def test_the_password_of_a_proxy_that_cannot_be_read_is_not_shown(client, proxy):
+    with pytest.raises(InvalidValue, match=r"policy\.proxy") as refusal:
+        client(policy=Policy(proxy=proxy)).get("http://shop.example/")
+
+    assert "hunter22" not in "".join(traceback.format_exception(refusal.value))

@@ -9,7 +9,7 @@ import brotli
 import pytest
 
 from haulwright.sources.http import Limits, TooLarge, Undecodable
-from haulwright.sources.http.decompression import _ZSTD
+from haulwright.sources.http.decompression import _ZSTD, decompress, decompressors_for
 from tests.sources.http.servers import respond
 
 zstd = import_module(_ZSTD)
@@ -93,3 +93,21 @@ def test_a_packed_body_that_ends_in_the_middle_is_not_taken_for_whole(http, serv
 def test_a_body_that_is_not_what_it_says_is_refused(http, serve, coding):
     with pytest.raises(Undecodable):
         http.get(serve(respond(200, b"\xffplain text all along", Content_Encoding=coding)).url)
+
+
+@pytest.mark.parametrize("outer", ["br", "zstd", "gzip"])
+def test_a_bomb_that_the_inner_coding_does_not_look_at_stops_too(http, serve, outer):
+    packed = PACKERS[outer](zlib.compress(PAGE) + bytes(30_000_000))
+
+    with pytest.raises(TooLarge, match="unfold"):
+        http.get(serve(respond(200, packed, Content_Encoding=f"deflate, {outer}")).url)
+
+
+@pytest.mark.parametrize("coding", [*PACKERS, "bare deflate"])
+def test_a_packed_page_is_unpacked_in_whatever_pieces_it_comes(coding):
+    packed = raw_deflate(PAGE) if coding == "bare deflate" else PACKERS[coding](PAGE)
+    unpackers = decompressors_for(coding.removeprefix("bare "), "GET")
+
+    pieces = [piece for byte in packed for piece in decompress(unpackers, bytes([byte]), lambda *_: None)]
+
+    assert b"".join(pieces) == PAGE

@@ -29,19 +29,31 @@ def check_received(received: int, limits: Limits, what: object) -> None:
         raise TooLarge(f"{what}: the body has more than {limits.wire_bytes} bytes.", hint=_HINT)
 
 
+def headers_too_large(limits: Limits, what: object) -> TooLarge:
+    """The error for headers, before or behind a body, of which too many have come."""
+    return TooLarge(f"{what}: the headers have more than {limits.header_bytes} bytes.")
+
+
 async def read(chunks: AsyncGenerator[bytes, None], content_encoding: str, limits: Limits, what: object) -> bytes:
     """The whole body, unpacked. Memory stays within the cap, whatever is sent."""
     unpackers = decompressors_for(content_encoding, what)
     whole = bytearray()
     received = 0
+    unpacked = [0] * len(unpackers)
+
+    def count(at: int, size: int) -> None:
+        unpacked[at] += size
+        _check_unpacked(unpacked[at], received, limits, what)
+
     problem: HaulwrightError | None = None
     try:
         async with aclosing(chunks):
             async for chunk in chunks:
                 received += len(chunk)
-                for piece in decompress(unpackers, chunk):
+                for piece in decompress(unpackers, chunk, count):
                     whole += piece
-                    _check_unpacked(len(whole), received, limits, what)
+                if not unpackers:
+                    _check_unpacked(received, received, limits, what)
         for unpacker in unpackers:
             unpacker.finish()
     except EOFError:

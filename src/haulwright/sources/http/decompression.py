@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any, Final, Protocol
 
@@ -15,6 +15,7 @@ MOST_CODINGS: Final = 2
 ACCEPTED: Final = "gzip, deflate, br, zstd"
 _ZSTD_WINDOW_LOG: Final = 23
 """8 MiB, as much as RFC 9659 lets a server ask for."""
+_FRAME_BYTES: Final = 2
 _GZIP_BITS: Final = zlib.MAX_WBITS | 16
 
 
@@ -39,13 +40,19 @@ def decompressors_for(content_encoding: str, what: object) -> list[Decompressor]
     return [_UNPACKERS[name]() for name in reversed(codings)]
 
 
-def decompress(unpackers: list[Decompressor], data: bytes) -> Iterator[bytes]:
-    """Return what bytes off the wire unfold into, through all codings, in pieces of bounded size."""
-    if not unpackers:
+def decompress(
+    unpackers: list[Decompressor], data: bytes, count: Callable[[int, int], None], at: int = 0
+) -> Iterator[bytes]:
+    """Return what bytes off the wire unfold into, through all codings, in pieces of bounded size.
+
+    What each coding unfolds into is counted, by its place and in bytes: the next one may pass over all of it.
+    """
+    if at == len(unpackers):
         yield data
         return
-    for piece in unpackers[0].feed(data):
-        yield from decompress(unpackers[1:], piece)
+    for piece in unpackers[at].feed(data):
+        count(at, len(piece))
+        yield from decompress(unpackers, piece, count, at + 1)
 
 
 class _Zlib:
@@ -76,13 +83,17 @@ class _Zlib:
 
 
 class _Deflate(_Zlib):
-    """deflate as the RFC says, or without its frame as some servers send it."""
+    """deflate as the RFC says, or without its frame as some servers send it: its first two bytes tell."""
 
     def __init__(self) -> None:
         super().__init__(zlib.MAX_WBITS)
+        self._first = b""
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         first = not self._started
+        if first and len(data := self._first + data) < _FRAME_BYTES:
+            self._first = data
+            return
         try:
             yield from super().feed(data)
         except zlib.error:
@@ -90,6 +101,11 @@ class _Deflate(_Zlib):
                 raise
             self._stream = zlib.decompressobj(-zlib.MAX_WBITS)
             yield from super().feed(data)
+
+    def finish(self) -> None:
+        if self._first and not self._started:
+            raise EOFError
+        super().finish()
 
 
 class _Gzip(_Zlib):

@@ -17,6 +17,7 @@ from haulwright.sources.http.limits import Limits
 from haulwright.sources.http.network_errors import FAILURES
 from haulwright.sources.http.reply import Response
 from haulwright.sources.http.request import Request
+from haulwright.sources.http.response_parser import HeadTooLarge
 from haulwright.sources.http.ssrf_guard import Guard
 from haulwright.sources.http.transport import Progress, Transport, WireResponse
 
@@ -141,12 +142,19 @@ class Exchange:
     async def pieces(self, answer: WireResponse, what: object) -> AsyncGenerator[bytes, None]:
         """The body as it travels, counted and capped."""
         received = 0
-        async with aclosing(answer.chunks()) as chunks:
-            async for chunk in chunks:
-                received += len(chunk)
-                self.received_bytes += len(chunk)
-                bodies.check_received(received, self.limits, what)
-                yield chunk
+        try:
+            async with aclosing(answer.chunks()) as chunks:
+                async for chunk in chunks:
+                    received += len(chunk)
+                    self.received_bytes += len(chunk)
+                    bodies.check_received(received, self.limits, what)
+                    yield chunk
+        except HeadTooLarge:
+            is_too_large = True  # behind the body, where headers may stand too
+        else:
+            is_too_large = False
+        if is_too_large:
+            raise bodies.headers_too_large(self.limits, what)
 
     async def pieces_within_deadline(self, answer: WireResponse, what: object) -> AsyncGenerator[bytes, None]:
         """The same for somebody who takes the pieces one by one: only the waiting for them counts as our failure."""

@@ -14,7 +14,7 @@ from typing import Final
 from urllib.request import getproxies, proxy_bypass
 
 from haulwright.sources.http.address import Address
-from haulwright.sources.http.classify import TooLarge
+from haulwright.sources.http.body import headers_too_large
 from haulwright.sources.http.connection import HttpConnection
 from haulwright.sources.http.connection_pool import ConnectionPool, Place
 from haulwright.sources.http.connector import Connector, Proxy, proxy_of
@@ -86,7 +86,7 @@ class Transport:
         try:
             await connection.send(request.method, head, request.body, timeouts, limits.header_bytes)
         except HeadTooLarge:
-            problem = TooLarge(f"{request}: the headers have more than {limits.header_bytes} bytes.")
+            problem = headers_too_large(limits, request)
         except BaseException:
             self._pool.give_back(place, connection)
             raise
