@@ -56,6 +56,7 @@ ATTRIBUTES = (
     ' term="a" scheme="s"', ' scheme="s"',
     ' url="https://n.example/u"', ' xml:lang="de_AT"', ' lang="fr"', ' xml:lang=""', ' xml:base="https://b.example/"',
     ' house:x="1"', ' text="T"', ' label="only"', ' mode="base64"', ' src="x"', ' rel="" href="/z"',
+    ' house:href="/h"', ' atom:href="/h"', ' house:term="h"', ' dc:rel="self" href="/h"',
 )  # fmt: skip
 
 

@@ -75,6 +75,11 @@ def test_whatever_a_publisher_puts_together_both_readers_say_the_same(text, url)
         ("", f"<author>{'Jo ' * 200}</author>"),  # a name that is cut
         ("", "</item></channel><channel><item><title>Two</title>"),
         ("", "<date>2026-11-14</date>"),
+        (
+            "xmlns:h='https://house.example/'",
+            "<link h:href='/1'>/2</link>",
+        ),  # a name that is its own to feedparser alone
+        ("xmlns:h='https://house.example/'", "<category h:term='a'>b</category>"),
         ("", "<x xmlns:y='https://one.example/'/><z xmlns:y='https://two.example/'/>"),
     ],
 )

@@ -127,7 +127,7 @@ class TreeEntry:
             if address:
                 self._links.append(address)
             return
-        attributes = {name.lower(): value for name, value in element.items()}
+        attributes = _attributes(element)
         if len(element) or not _STRANGE_OF_A_LINK.isdisjoint(attributes):
             raise StrangeFeed
         rel = attributes.get("rel", "alternate").lower()
@@ -177,7 +177,7 @@ class TreeEntry:
         if len(element):
             raise StrangeFeed
         if element.keys():
-            attributes = {name.lower(): value for name, value in element.items()}
+            attributes = _attributes(element)
             scheme = attributes.get("scheme", attributes.get("domain"))
             self._add_tag((attributes.get("term"), scheme, attributes.get("label")))
         if not (value := value_of(element)):
@@ -298,6 +298,14 @@ def _plain(element: Element) -> str:
     if len(element) or element.keys():
         raise StrangeFeed
     return value_of(element)
+
+
+def _attributes(element: Element) -> dict[str, str]:
+    """Return the attributes by their names in lower case. To feedparser `house:href` may be a `href`."""
+    attributes = {name.lower(): value for name, value in element.items()}
+    if any(name[0] == "{" and name != LANGUAGE for name in element.keys()):  # noqa: SIM118  an element is no mapping
+        raise StrangeFeed
+    return attributes
 
 
 def _raw(text: str | None) -> str | None:
