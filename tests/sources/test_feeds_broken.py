@@ -13,6 +13,7 @@ from haulwright.sources.feeds import FeedLimits, parse_feed
 ITEM = "<item><title>{}</title><link>https://news.example/{}</link></item>"
 BILLION_LAUGHS = """<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">
 <!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;">]><rss version="2.0"><channel><title>&c;</title></channel></rss>"""
+BASE = "<x xml:base='https://b.example/'/>"  # which leaves a feed to feedparser
 FILE_READER = """<!DOCTYPE rss [ <!entity % x SYSTEM "file:///etc/hostname"> %x; ]><rss version="2.0"></rss>"""
 
 
@@ -47,6 +48,14 @@ def test_an_article_about_entities_is_no_bomb():
         (rss("<item>" * 11), "more than 10 entries"),
         (rss("<a/>" * 1_001), "more than 1000 elements"),
         (rss("&" + "<br>" * 1_001), "more than 1000 elements"),
+        (rss(BASE + "<link " + "".join(f" a{n}='x'" for n in range(101)) + "/>"), "more than 100 attributes"),
+        (rss(BASE + f"<item>{'<category/>' * 101}</item>"), "more than 100 tags"),
+        (rss(BASE + f"<item><keywords>{'a,' * 100}</keywords></item>"), "more than 100 tags"),
+        (rss(BASE + f"<item/>{'<tags/>' * 60}" * 2), "more than 100 tags"),
+        (rss(BASE + f"<item><item/>{'<tags/>' * 60}</item>" * 2), "more than 100 tags"),
+        (rss(BASE + f"<image/><item><image>{'<tags/>' * 60}</image></item>" * 2), "more than 100 tags"),
+        (rss(f"&<item><keywords>{'a,' * 2_000}</keywords></item>"), "more than 100 tags"),
+        (rss(f"&<item>{'<keywords>,,,,' * 500}</item>"), "more than 100 tags"),
         (rss("x" * 100_000), "100063 bytes; 100000 are allowed"),
         ('{"version": "https://jsonfeed.org/version/1", "items": [' + "{}," * 10 + "{}]}", "more than 10 entries"),
         ("[" * 100_000, "nested too deeply|has more"),
@@ -54,7 +63,7 @@ def test_an_article_about_entities_is_no_bomb():
 )
 def test_what_is_too_much_is_refused_before_it_is_read(body, why, monkeypatch):
     monkeypatch.setattr(feedparser, "parse", lambda *_, **__: pytest.fail("the parser saw it"))
-    limits = FeedLimits(size_bytes=100_000, entries=10, elements=1_000)
+    limits = FeedLimits(size_bytes=100_000, entries=10, elements=1_000, tags=100)
 
     with pytest.raises(Permanent, match=why):
         parse_feed(body.encode(), limits=limits)

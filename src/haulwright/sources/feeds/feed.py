@@ -19,6 +19,10 @@ class FeedLimits:
     """Items of one feed."""
     elements: int = 1_000_000
     """Elements of one feed, of any kind: each costs time."""
+    attributes: int = 100
+    """Attributes of one element: with more of them feedparser takes quadratic time."""
+    tags: int = 1_000
+    """Tags of one entry, and of the feed itself, for the same reason."""
     depth: int = 500
     """Elements within one another. Markup that forgets its end tags nests too, so this is generous."""
     text_chars: int = 1 * MIB

@@ -91,4 +91,4 @@ def refuse_as_no_feed(text: str) -> NoReturn:
 
 def _before_root(text: str) -> str:
     """Return what stands before the first element and is no document type."""
-    return re.sub(r"<!DOCTYPE[^>]*>|<\?[^>]*\?>", "", text, flags=re.IGNORECASE).strip()
+    return re.sub(r"<!DOCTYPE[^>]{0,999}>|<\?[^>]{0,999}\?>", "", text, flags=re.IGNORECASE).strip()

@@ -15,6 +15,7 @@ from xml.parsers import expat
 
 from haulwright.errors import Permanent
 from haulwright.sources.feeds.feed import FeedLimits
+from haulwright.sources.feeds.tag_count import TagCount, check_broken
 
 LONGEST_PERSON_CHARS: Final = 500
 """The name of an author, or the names of all authors of a paper."""
@@ -63,6 +64,7 @@ def walk(document: str, limits: FeedLimits) -> tuple[str, tuple[str, ...]]:
         parser.Parse(data, True)  # noqa: FBT003  the C parser takes no names
     except expat.ExpatError as fault:
         walker.check(elements=document.count("<"), entries=sum(1 for _ in _ENTRY.finditer(document)))
+        check_broken(document, limits.tags)
         note = f"not well-formed: {expat.ErrorString(fault.code)} in line {fault.lineno}; what could be read was read"
         document, cut = _without_long_persons(document)
         return document, (note, _CUT) if cut else (note,)
@@ -99,10 +101,13 @@ class _Walker:
         self._has_text = False
         """The entry has a text of its own, so that no caption is its text."""
         self._words: list[str] = []
+        self._tags = TagCount(data, limits.tags)
         parser.StartElementHandler, parser.EndElementHandler = self.start, self.end
 
-    def start(self, name: str, _attributes: dict[str, str]) -> None:
+    def start(self, name: str, attributes: dict[str, str]) -> None:
         """An element begins."""
+        if len(attributes) > self._limits.attributes:
+            raise Permanent(f"The feed has an element with more than {self._limits.attributes} attributes.")
         self._depth += 1
         self._elements += 1
         namespace, _, local = name.lower().rpartition(" ")
@@ -114,6 +119,7 @@ class _Walker:
         if self._depth > self._limits.depth:
             raise Permanent(f"The feed nests elements deeper than {self._limits.depth}.")
         self.check(elements=self._elements, entries=self._entries)
+        self._tags.start(local, self._depth, self._parser.CurrentByteIndex, is_entry=local in ENTRIES)
         if local in CAPTIONS and MEDIA in namespace and self._caption is None:
             self._caption = _Part(self._depth, self._parser.CurrentByteIndex, "caption")
         if self._part is None:
@@ -122,8 +128,10 @@ class _Walker:
             self._part.has_elements = True
             self._part.misleads |= local in PERSONS or (local in OF_AN_ENTRY and namespace in _PLAIN_NAMESPACES)
 
-    def end(self, _name: str) -> None:
+    def end(self, name: str) -> None:
         """An element ends."""
+        local = name.lower().rpartition(" ")[2]
+        self._tags.end(local, self._depth, self._parser.CurrentByteIndex, is_entry=local in ENTRIES)
         if self._caption is not None and self._caption.depth == self._depth:
             self._captions += self._inside(self._caption, b"")
             self._caption = None
