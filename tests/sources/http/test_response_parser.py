@@ -125,7 +125,12 @@ def test_an_answer_without_a_length_ends_with_the_connection_and_any_other_was_c
 
 @pytest.mark.parametrize(
     ("lines", "reusable"),
-    [("HTTP/1.1 200 OK", True), ("HTTP/1.0 200 OK", False), ("HTTP/1.1 200 OK\r\nConnection: x, Close", False)],
+    [
+        ("HTTP/1.1 200 OK", True),
+        ("HTTP/1.0 200 OK", False),
+        ("HTTP/1.1 200 OK\r\nConnection: x, Close", False),
+        ("HTTP/1.1 408 Request Timeout", False),
+    ],
 )
 def test_a_connection_outlives_an_answer_where_both_sides_know_that_it_does(lines, reusable):
     parser, _ = parsed(f"{lines}\r\nContent-Length: 0\r\n\r\n".encode())

@@ -29,6 +29,7 @@ _LENGTH: Final = re.compile(r"[0-9]{1,18}")
 _CRLF: Final = b"\r\n"
 _INFORMATIONAL: Final = range(100, 200)
 _SWITCHING: Final = 101
+_TIMED_OUT: Final = 408
 _SUCCESSES: Final = range(200, 300)
 _WITHOUT_BODY: Final = frozenset({204, 304})
 
@@ -117,6 +118,8 @@ class ResponseParser:
             raise RemoteProtocolError("the answer has a transfer coding that is not known")
         options = {option.strip() for option in self.headers.get("connection", "").lower().split(",")}
         self.is_reusable = is_newest and "close" not in options and (coding is None or length is None)
+        if self.status == _TIMED_OUT:  # perhaps said of the time before this request, whose own answer is still to come
+            self.is_reusable = False
         if self._method == "CONNECT" and self.status in _SUCCESSES:
             self.is_complete = self.is_reusable = True  # for what goes through the tunnel
         elif self._method == "HEAD" or self.status in _WITHOUT_BODY:
