@@ -10,4 +10,10 @@ FAILED: dict[int, str] = {
     3402: "a claim woke a job by a permit that it gave back, which put it before one that was due for a while",
     31068: "a run lost its lease while it looked for a permit of a holder that was gone, and its gate failed",
     105764: "the administrator opened no source at the end where one of them was not declared any more",
+    115516: "as 31068: the lease ended between the two transactions that look for a permit",
+    120926: "as 105764: a source stayed closed at the end, and a job that waited for it could not end",
+    138190: "as 31068: the lease ended between the two transactions that look for a permit",
+    156539: "as 31068: the lease ended between the two transactions that look for a permit",
+    159878: "as 31068: the lease ended between the two transactions that look for a permit",
+    180633: "as 105764: a source stayed closed at the end, and a job that waited for it could not end",
 }

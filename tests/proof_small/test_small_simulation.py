@@ -8,7 +8,7 @@ from proof.simulation.campaign import Outcome, run_seed
 from proof.simulation.failed import FAILED
 from proof.simulation.guards import ELSEWHERE
 from proof.simulation.judge import CHECKS
-from proof.simulation.page import PAGE, page
+from proof.simulation.page import CAMPAIGN, PAGE, page
 from proof.simulation.shards import Progress, failure, run_shard
 from proof.simulation.tally import Tally
 from tools.mutants import read_trials
@@ -50,6 +50,10 @@ def test_simulated_histories_reach_every_state_that_is_worth_reaching(outcome_of
 @pytest.mark.parametrize("seed", FAILED, ids=lambda seed: f"seed {seed}: {FAILED[seed]}")
 def test_simulated_seeds_that_once_failed_hold(outcome_of, seed):
     assert outcome_of(seed).wrong == []
+
+
+def test_simulated_seeds_that_failed_in_the_recorded_campaign_are_kept():
+    assert set(Progress.load(CAMPAIGN).failed) - FAILED.keys() == set()
 
 
 @pytest.mark.parametrize("seed", [3, 11, 42])
