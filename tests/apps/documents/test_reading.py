@@ -9,7 +9,8 @@ import pytest
 from haulwright.apps.documents import pdf_reading
 from haulwright.apps.documents.kinds import HTML, PDF
 from haulwright.apps.documents.page_text import read_page
-from haulwright.apps.documents.reading import read_text
+from haulwright.apps.documents.pdf_reading import LINE_BYTES
+from haulwright.apps.documents.reading import LONGEST_TITLE_CHARS, read_text
 from haulwright.apps.documents.settings import DocumentSettings
 from haulwright.operations.principal import Principal
 from tests.apps.documents.papers import encrypted, paper
@@ -76,6 +77,14 @@ def test_the_pages_of_a_pdf_are_read_one_by_one_in_order(read):
     assert (reading.title, reading.problem, reading.is_whole) == ("The log", None, True)
 
 
+def test_a_title_of_any_length_does_not_lose_the_pages(read):
+    reading = read(paper("first", title="endless " * (LINE_BYTES // 8 + 1)))
+
+    assert ("first" in reading.text, reading.problem) == (True, None)
+    assert reading.title.startswith("endless endless")
+    assert len(reading.title) <= LONGEST_TITLE_CHARS
+
+
 def test_a_page_that_cannot_be_read_does_not_lose_the_others(read):
     reading = read(paper("first", "second", "third", broken=[2]))
 
@@ -126,3 +135,15 @@ def test_a_search_says_on_which_page_of_a_pdf_it_is(world):
 
     assert [hit.page for hit in hits] == [3, 1, None]
     assert "third" in hits[0].passage
+
+
+def test_a_search_names_no_page_where_the_title_alone_has_the_words(world):
+    world.sandbox.files.put("log.pdf", paper("first", "bollards"))
+    world.add("log.pdf", title="Bathymetry of the bay")
+    world.bench.drain()
+
+    (by_title,) = world.documents.search_hits(Principal.of_tenant(TENANT), "bathymetry")
+    (by_both,) = world.documents.search_hits(Principal.of_tenant(TENANT), "bathymetry bollards")
+
+    assert (by_title.page, by_both.page) == (None, 2)
+    assert by_title.passage

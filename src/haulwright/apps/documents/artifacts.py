@@ -79,7 +79,7 @@ class SearchHit(NamedTuple):
     passage: str
     """What it says around the first of the words."""
     page: int | None
-    """The page of a PDF where it says so."""
+    """The page of a PDF where it says so; None where its title or name alone does."""
 
 
 class FileRecord(NamedTuple):

@@ -19,24 +19,24 @@ class Passage(NamedTuple):
 
     text: str
     """The words there, in one line."""
-    page: int
-    """The page that it is on, where the text has pages."""
+    page: int | None
+    """The page that it is on, where the text has pages; None where what was asked for is not in the text."""
 
 
 def find_passage(text: str, terms: list[str]) -> Passage:
     """The words around the first that one of these terms stands for; the beginning where the title alone has them."""
     whole = {term for term in terms if not term.endswith("*")}
     beginnings = tuple(term[:-1] for term in terms if term.endswith("*"))
-    start = end = 0
+    start, end, is_found = 0, 0, False
     for count, match in enumerate(_WORD.finditer(text)):
         if count >= MOST_WORDS:
             break
         words = tokenize(match[0])
         if any(word in whole or (beginnings and word.startswith(beginnings)) for word in words):
-            start, end = match.span()
+            (start, end), is_found = match.span(), True
             break
     passage = _clipped(text, max(0, start - AROUND_CHARS), end + AROUND_CHARS)
-    return Passage(passage, text.count(PAGE_END, 0, start) + 1)
+    return Passage(passage, text.count(PAGE_END, 0, start) + 1 if is_found else None)
 
 
 def _clipped(text: str, start: int, end: int) -> str:

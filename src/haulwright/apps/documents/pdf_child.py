@@ -42,7 +42,7 @@ def read(path: str, most_chars: int, most_pages: int, page_seconds: float) -> It
     if reader.is_encrypted and not reader.decrypt(""):
         yield {"problem": "encrypted"}
         return
-    yield {"title": str((reader.metadata.title if reader.metadata else None) or "")}
+    yield {"title": str((reader.metadata.title if reader.metadata else None) or "")[:most_chars]}
     remaining, is_whole = most_chars, True
     for number in range(1, len(reader.pages) + 1):
         if remaining <= 0 or number > most_pages:

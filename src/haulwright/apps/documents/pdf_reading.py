@@ -23,7 +23,7 @@ MOST_PAGES: Final = 2_000
 START_SECONDS: Final = 10.0
 """What the process of a PDF may take on top, to start and to end."""
 LINE_BYTES: Final = 8 * 1024 * 1024
-"""More than a page can have: each character of it is at most six of JSON."""
+"""More than a title or a page can have: both are clipped, and each character of them is at most twelve of JSON."""
 _SHOWN_PAGES: Final = 10
 
 

@@ -124,7 +124,7 @@ class FileHitView(FileView):
 
     passage: str
     page: int | None
-    """The page of a PDF where it says so."""
+    """The page of a PDF where it says so; none where its title or name alone does."""
 
 
 class FileHitsView(TypedDict):
