@@ -233,9 +233,11 @@ class _Fetch:
                     await writer.write(waiting)
                     waiting, size, flushed = [], 0, time.monotonic()
         finally:
-            if waiting and not overlap:
-                await writer.write(waiting)
-            await writer.drain()
+            try:
+                if waiting and not overlap:
+                    await writer.write(waiting)
+            finally:  # also where the write before failed: nobody may close the part under a sync
+                await writer.drain()
 
     async def _restart(self, record: Record) -> None:
         self._kept_bytes = 0
