@@ -2,66 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import sqlite3
 from contextlib import closing
 
 import pytest
 
 from haulwright.apps.documents import live_manifest
+from haulwright.apps.documents.identity import host_of
 from haulwright.errors import NotFound, Refused
 from haulwright.operations.principal import Principal
 from tests.apps.documents.scenes import TENANT, World
+from tests.apps.documents.team import TEXT, Team
 
 WHO = Principal.of_tenant(TENANT)
-SCHEMA = """
-    create table artifact_jobs (
-        job_id text primary key, work_id text not null, artifact_id text not null, canonical_url text not null,
-        state text not null default 'PLANNED', lease_owner text, lease_until real, created_at real not null,
-        updated_at real not null, idempotency_key text not null unique, unique (work_id, artifact_id, canonical_url));
-    create table artifact_ops (
-        op_key text primary key, job_id text not null, op_type text not null, started_at real not null,
-        finished_at real, result_code text, result_json text);
-    create table _meta (key text primary key, value text);
-    insert into _meta values ('schema_version', '3');
-"""
-"""The tables of the document, as a team has them."""
-
-
-class Team:
-    """The team's own manifest and files."""
-
-    def __init__(self, folder):
-        self.path, self.files = folder / "manifest.sqlite3", folder / "files"
-        self.files.mkdir(parents=True)
-        with closing(self.connect()) as connection:
-            connection.execute("pragma journal_mode = wal")
-            connection.executescript(SCHEMA)
-
-    def connect(self):
-        return sqlite3.connect(self.path, isolation_level=None)
-
-    def job(self, name, state, url, body=None):
-        """A job in a state, and what its operations say of its file, which is `body`."""
-        row = (name, "work-1", name, url, state, "w1" if state == "LEASED" else None, None, 0.0, 0.0, f"key-{name}")
-        with closing(self.connect()) as connection:
-            connection.execute(f"insert into artifact_jobs values ({', '.join('?' * len(row))})", row)  # noqa: S608 - marks
-            if body is not None:
-                sha256 = hashlib.sha256(body).hexdigest()
-                result = json.dumps({"code": "OK", "sha256": sha256, "path": f"{name}.bin"})
-                operation = (f"op-{name}", name, "FINALIZE", 0.0, 1.0, "OK", result)
-                connection.execute("insert into artifact_ops values (?, ?, ?, ?, ?, ?, ?)", operation)
-        if body is not None:
-            (self.files / f"{name}.bin").write_bytes(body)
 
 
 @pytest.fixture
 def team(tmp_path):
     return Team(tmp_path / "theirs")
-
-
-TEXT = b"Notes on the harbour of Ardmouth, its cranes and its tides, written down by those who work there.\n" * 4
 
 
 def states(world):
@@ -176,6 +134,20 @@ def test_a_dry_run_says_the_same_and_writes_nothing(world, team):
     assert dry.counts == wet.counts
     assert (dry.counts["planned"], dry.counts["refused"], dry.counts["failed"]) == (2, 1, 1)
     assert (after.counts["planned"], after.counts["known"]) == (0, 2)
+
+
+def test_politeness_is_told_of_those_that_are_fetched_also_by_a_dry_run(world, team):
+    team.job("done", "INDEXED", world.url("report.txt"), TEXT)
+    for number in range(3):
+        team.job(f"new-{number}", "PLANNED", world.url(f"report.txt?{number}"))
+
+    dry = world.documents.move_in(WHO, team.path, files=team.files, dry_run=True)
+    wet = world.documents.move_in(WHO, team.path, files=team.files)
+    again = world.documents.move_in(WHO, team.path, files=team.files, dry_run=True)
+
+    assert dry.politeness == wet.politeness
+    assert (wet.politeness.host, wet.politeness.documents) == (host_of(world.url("report.txt")), 3)
+    assert again.politeness is None
 
 
 def test_what_failed_there_is_left_out_unless_it_is_asked_for(world, team):

@@ -126,6 +126,8 @@ class Documents(Application):
         else:
             result = self._planning.take_in(tenant, lines, manifest=name, actor=principal.actor)
         result.counts.update(moving.counts)
+        to_fetch = (artifact.url for artifact in result.planned if artifact.key not in moving.adopted)
+        result.politeness = politeness_of(to_fetch, self.figures)
         return result
 
     def _take_in(self, principal: Principal, lines: Iterator[ManifestLine], name: str) -> ManifestImport:

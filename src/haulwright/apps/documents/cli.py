@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from haulwright.apps.documents import Documents
     from haulwright.apps.documents.artifacts import File
     from haulwright.apps.documents.planning import PlannedArtifact
+    from haulwright.apps.documents.politeness import Politeness
     from haulwright.cli.kit.site import Site
 
 STATES = ("PLANNED", "LEASED", "HEAD_DONE", "RESUME_OK", "STREAMING", "FINALIZED", "INDEXED", "DEDUPED",
@@ -110,7 +111,7 @@ def import_(site: Site, manifest: Path, *, tenant: str, wait: bool, timeout: flo
     document = manifest_document(manifest_import)
     counts = {name: manifest_import.counts[name] for name in ("planned", "known", "repeated", "refused")}
     refusals, politeness = document["refusals"], manifest_import.politeness
-    slow = politeness.text if politeness is not None and politeness.is_worth_saying else ""
+    slow = _politeness_text(politeness)
     if wait:
         for refusal in refusals[:MOST_SHOWN]:
             site.out.note(f"line {refusal['line']}: {refusal['why']}")
@@ -128,7 +129,11 @@ def import_(site: Site, manifest: Path, *, tenant: str, wait: bool, timeout: flo
 @command.command("import-manifest")
 @click.argument("manifest", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @tenant_option
-@click.option("--files", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Where its files are.")
+@click.option(
+    "--files",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Where its files are; nowhere else is looked.",
+)
 @click.option("--with-failed", is_flag=True, help="Plan those anew, too, that failed there.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @click.pass_obj
@@ -137,8 +142,8 @@ def import_manifest(  # noqa: PLR0913 - the options of the command, each with a 
 ) -> None:
     """Take over a manifest.sqlite3 that is in use elsewhere. It is only read, and may be taken over again.
 
-    What is planned or under way there is planned here. What is finished is adopted, where its file is found and is what
-    its hash says; else it is fetched anew.
+    What is planned or under way there is planned here. What is finished is adopted, where its file is found in the
+    folder of --files and is what its hash says; else it is fetched anew. It says how long politeness makes that take.
     """
     documents: Documents = site.application("documents")
     principal = site.principal().for_tenant(tenant)
@@ -146,7 +151,8 @@ def import_manifest(  # noqa: PLR0913 - the options of the command, each with a 
     document = live_manifest_document(move, dry_run=dry_run)
     rows = [(refusal["line"], refusal["why"]) for refusal in document["refusals"][:MOST_SHOWN]]
     parts = [Table(("row", "why it is refused"), rows)] if rows else []
-    site.out.show(document, live_manifest_summary(document), *parts)
+    slow = _politeness_text(move.politeness)
+    site.out.show(document, live_manifest_summary(document), *([slow] if slow else []), *parts)
     if not dry_run:
         site.out.next_step(WORKER)
 
@@ -251,6 +257,11 @@ def reconcile(site: Site, *, dry_run: bool, deep: bool) -> None:
     site.out.show(report.document(), summary, *parts)
     if dry_run and rows:
         site.out.next_step("haulwright doc reconcile")
+
+
+def _politeness_text(politeness: Politeness | None) -> str:
+    """How long the rate of their hosts makes new documents take, where anybody would notice."""
+    return politeness.text if politeness is not None and politeness.is_worth_saying else ""
 
 
 def _nothing_found(tenant: str, files: int) -> str:

@@ -2,17 +2,21 @@
 
 What is planned or under way there is planned here. What is finished there is adopted, where its file can be found and
 is what its hash says: a copy of it waits in the staging for the job that files it, and nobody is asked for it again.
+
+Others write this manifest. So a path in it leads nowhere but into the folder that whoever takes it over has named.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
 import sqlite3
+import stat
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -20,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 from haulwright.apps.documents.file_names import name_of_url
 from haulwright.apps.documents.manifest import Item, ManifestLine
 from haulwright.engine.payload import read_json
-from haulwright.errors import InvalidValue, Refused
+from haulwright.errors import DatabaseUnavailable, InvalidValue, Refused
 from haulwright.redaction import redact
 from haulwright.sources.download.disk import content_path, draft_path, holds, make_folder, move_into_place
 from haulwright.sources.download.errors import disk_errors
@@ -36,12 +40,19 @@ PAGE: Final = 500
 BLOCK_BYTES: Final = 1 << 20
 MOST_OPERATIONS: Final = 100
 """Of one job; there are four kinds of them."""
+PATIENCE_SECONDS: Final = 5.0
+"""So long a statement waits for whoever writes the manifest at that moment."""
 _PATHS: Final = ("path", "final_path", "file_path", "local_path", "dest", "dest_path")
 """Under which of these the result of an operation may say where the file is."""
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 _JOBS: Final = """
-    select rowid, job_id, work_id, artifact_id, canonical_url, state from artifact_jobs
-    where rowid > ? order by rowid limit ?"""
+    select {place}, job_id, work_id, artifact_id, canonical_url, state from artifact_jobs
+    where ?1 is null or {place} > ?1 order by {place} limit ?2"""
+_HAS_ROWID: Final = (
+    "select 1 from pragma_table_list where schema = 'main' and name = 'artifact_jobs' and type = 'table' and wr = 0"
+)
+_BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+_NOT_THERE: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG})
 _OPERATIONS: Final = """
     select result_json from artifact_ops
     where job_id = ? and result_json is not null and op_type in ('FINALIZE', 'STREAM') order by op_type limit ?"""
@@ -68,13 +79,15 @@ class MoveIn:
     folders: Folders
     tenant: str
     files: Path | None
-    """Where the files of that team are."""
+    """Where the files of that team are; without a folder none is looked for."""
     is_dry: bool
     with_failed: bool
     require_public: Callable[[str], object]
     """Raises where an address is not gone to."""
     counts: Counter[str] = field(default_factory=Counter)
     """Jobs by what was found: `adopted`, `without_file`, `under_way`, `failed`."""
+    adopted: set[str] = field(default_factory=set)
+    """The keys of those that nobody is asked for."""
 
     def lines(self, manifest: Path) -> Iterator[ManifestLine]:
         """What is to be planned, a line for each job; of files that are adopted a copy is in the staging by then."""
@@ -94,6 +107,7 @@ class MoveIn:
         self.counts[finding] += 1
         if is_adopted:
             item = Item(job.canonical_url, job.work_id, job.artifact_id, sha256=job.sha256)
+            self.adopted.add(item.key)
         return ManifestLine(job.number, item)
 
     def _checked(self, job: LiveJob) -> Item:
@@ -109,18 +123,31 @@ class MoveIn:
             return False
         if self.folders.has_anywhere(self.tenant, job.sha256):
             return True
-        source = next((path for path in self._places(job) if holds(path, job.sha256)), None)
+        source = self._find(job, job.sha256)
         return source is not None and (self.is_dry or self._copy(source, job.sha256))
 
-    def _places(self, job: LiveJob) -> Iterator[Path]:
-        """Where the file may be: as its operations say, in the folder of the files, or there by its hash or name."""
-        recorded = [Path(path) for path in job.paths]
-        if self.files is not None:
-            recorded = [self.files / path for path in recorded] + [self.files / path.name for path in recorded]
-            recorded += [content_path(self.files, job.sha256 or ""), self.files / (job.sha256 or "")]
-            recorded.append(self.files / name_of_url(job.canonical_url))
-        for path in dict.fromkeys(recorded):
-            if path.is_file():
+    def _find(self, job: LiveJob, sha256: str) -> Path | None:
+        """The first file that is whole. Where there is none, but one that cannot be read, somebody is to hear of it."""
+        unreadable: InvalidValue | None = None
+        for path in self._places(job, sha256):
+            try:
+                if _is_file(path) and holds(path, sha256):
+                    return path
+            except OSError as error:
+                unreadable = unreadable or _unreadable(path, error)
+        if unreadable is not None:
+            raise unreadable
+        return None
+
+    def _places(self, job: LiveJob, sha256: str) -> Iterator[Path]:
+        """Where in the folder the file may be: as its operations say, or there by its name or hash."""
+        if self.files is None:
+            return
+        root = self.files.resolve()
+        names = [*job.paths, *(Path(path).name for path in job.paths)]
+        names += [str(content_path(root, sha256)), sha256, name_of_url(job.canonical_url)]
+        for path in dict.fromkeys(_resolved(root / name) for name in names):
+            if path is not None and path.is_relative_to(root):
                 yield path
 
     def _copy(self, source: Path, sha256: str) -> bool:
@@ -128,16 +155,14 @@ class MoveIn:
         self.folders.prepare()
         staged = self.folders.staged(self.tenant, sha256)
         draft = draft_path(staged)
-        read = hashlib.sha256()
         with disk_errors():
             make_folder(staged.parent)
-            with source.open("rb") as original, draft.open("wb") as copy:
-                while block := original.read(BLOCK_BYTES):
-                    read.update(block)
-                    copy.write(block)
-                copy.flush()
-                os.fsync(copy.fileno())
-            if read.hexdigest() != sha256:
+            try:
+                is_same = _copy_hashed(source, draft) == sha256
+            except BaseException:
+                draft.unlink(missing_ok=True)
+                raise
+            if not is_same:
                 draft.unlink()
                 return False
             move_into_place(draft, staged)
@@ -146,32 +171,97 @@ class MoveIn:
 
 def read_live_jobs(manifest: Path) -> Iterator[LiveJob]:
     """The jobs of a manifest, a page at a time: who works on it meanwhile is not kept waiting."""
-    with closing(_open(manifest)) as connection:
+    with _refusals(manifest), closing(_open(manifest)) as connection:
         has_operations = bool(connection.execute(_HAS_TABLE, ("artifact_ops",)).fetchall())
-        after = 0
-        while rows := connection.execute(_JOBS, (after, PAGE)).fetchall():
-            for number, job_id, work_id, artifact_id, url, state in rows:
+        has_rowid = bool(connection.execute(_HAS_ROWID).fetchall())
+        statement = _JOBS.format(place="rowid" if has_rowid else "job_id")
+        after, count = None, 0
+        while rows := connection.execute(statement, (after, PAGE)).fetchall():
+            for place, job_id, work_id, artifact_id, url, state in rows:
                 operations = connection.execute(_OPERATIONS, (job_id, MOST_OPERATIONS)) if has_operations else ()
                 results = [read_json(str(text), dict) or {} for (text,) in operations]
                 names = str(work_id or ""), str(artifact_id or ""), str(url or ""), str(state or "")
+                count += 1
+                number = place if has_rowid else count
                 yield LiveJob(number, *names, _sha256_in(results), _paths_in(results))
             after = rows[-1][0]
 
 
+@contextmanager
+def _refusals(manifest: Path) -> Iterator[None]:
+    """Say what is wrong with a manifest that somebody holds, or that cannot be read."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _BUSY:
+            hint = "Take it over again when that is done: what was planned until then is known by then."
+            raise DatabaseUnavailable(f"{manifest} is in use: somebody writes to it alone.", hint=hint) from error
+        raise Refused(f"{manifest} cannot be read as a SQLite database: {error}.") from error
+
+
 def _open(manifest: Path) -> sqlite3.Connection:
     """The file, for reading alone. One that is no manifest is refused."""
-    connection = sqlite3.connect(f"{manifest.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
+    uri = f"{manifest.absolute().as_uri()}?mode=ro"
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=PATIENCE_SECONDS)
     try:
+        connection.text_factory = lambda text: text.decode("utf-8", "replace")
         columns = {row[1] for row in connection.execute("pragma table_info(artifact_jobs)")}
-    except sqlite3.DatabaseError as error:
+        _require_columns(manifest, columns)
+    except BaseException:
         connection.close()
-        raise Refused(f"{manifest} cannot be read as a SQLite database: {error}.") from error
+        raise
+    return connection
+
+
+def _require_columns(manifest: Path, columns: set[str]) -> None:
     missing = {"job_id", "work_id", "artifact_id", "canonical_url", "state"} - columns
     if missing:
-        connection.close()
         message = f"{manifest} is no manifest of the document: artifact_jobs lacks {', '.join(sorted(missing))}."
         raise Refused(message, hint="A list as CSV or JSON Lines is taken in by: haulwright doc import FILE")
-    return connection
+
+
+def _resolved(path: Path) -> Path | None:
+    """Where a path leads, through every link; None where that is nowhere."""
+    try:
+        return path.resolve()
+    except (OSError, ValueError, RuntimeError):
+        return None
+
+
+def _is_file(path: Path) -> bool:
+    """Whether there is a plain file; where nobody lets us look, that is an error."""
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except OSError as error:
+        if error.errno in _NOT_THERE:
+            return False
+        raise
+
+
+def _copy_hashed(source: Path, draft: Path) -> str:
+    """Copy a file, and return the hash of what was copied."""
+    read = hashlib.sha256()
+    with draft.open("wb") as copy:
+        for block in _blocks(source):
+            read.update(block)
+            copy.write(block)
+        copy.flush()
+        os.fsync(copy.fileno())
+    return read.hexdigest()
+
+
+def _blocks(source: Path) -> Iterator[bytes]:
+    try:
+        with source.open("rb") as file:
+            while block := file.read(BLOCK_BYTES):
+                yield block
+    except OSError as error:
+        raise _unreadable(source, error) from error
+
+
+def _unreadable(path: Path, error: OSError) -> InvalidValue:
+    """Why a job is refused whose file is there, and closed to us: it may be whole, so it is not fetched anew."""
+    return InvalidValue("file", str(path), f"cannot be read: {error.strerror}", hint="Let it be read, or move it away.")
 
 
 def _sha256_in(results: list[dict[str, Any]]) -> str | None:

@@ -33,6 +33,7 @@ class PlannedArtifact:
 
     key: str
     job_id: str
+    """Empty where nothing is written."""
     created: bool
     """Whether the job is new, or was there already."""
     url: str
@@ -88,10 +89,13 @@ class Planning:
         seen: set[str] = set()
         for batch in _batched(lines, AT_ONCE):
             bad = [line for line in batch if line.item is None]
-            new = [item.key for line in batch if (item := line.item) is not None and not _is_in(seen, item.key)]
-            known = sum(states for _, states in self._tables.read("artifacts.endings", tenant=tenant, keys=new))
-            result.counts.update(refused=len(bad), repeated=len(batch) - len(bad) - len(new))
-            result.counts.update(planned=len(new) - known, known=known)
+            items = [item for line in batch if (item := line.item) is not None and not _is_in(seen, item.key)]
+            rows = self._tables.read("artifacts.known", tenant=tenant, keys=[item.key for item in items])
+            known = {key for (key,) in rows}
+            result.counts.update(refused=len(bad), repeated=len(batch) - len(bad) - len(items))
+            result.counts.update(planned=len(items) - len(known), known=len(known))
+            new = [item for item in items if item.key not in known]
+            result.planned += [PlannedArtifact(item.key, "", created=True, url=item.shown_url) for item in new]
             result.refused += bad[: MOST_RECORDED - len(result.refused)]
         return result
 

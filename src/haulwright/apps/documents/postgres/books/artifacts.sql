@@ -48,6 +48,10 @@ where tenant = :tenant and idempotency_key = any(:keys::text[])
   and state not in ('INDEXED', 'DEDUPED', 'SKIPPED_DUPLICATE', 'FAILED')
   and (state <> 'FINALIZED' or job_id in (select id from haulwright_jobs));
 
+-- name: known
+-- Those of some artefacts that are planned.
+select key from documents_artifacts where tenant = :tenant and key = any(:keys::text[]);
+
 -- name: endings
 -- How some artefacts stand, counted.
 select state, count(*) from haulwright_v_artifact_jobs
