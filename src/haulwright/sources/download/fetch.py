@@ -25,7 +25,7 @@ FLUSH_BYTES: Final = 256 * 1024
 FLUSH_SECONDS: Final = 1.0
 """What has arrived is in the part after so many bytes or seconds: a process that dies loses no more."""
 MOST_WAITING_BYTES: Final = 4 * 1024 * 1024
-"""While the disk is slower than the network, so much waits in memory for it."""
+"""While the disk is slower than the network, so much waits in memory, beside as much that is being written."""
 OVERLAP_BYTES: Final = 1024
 """How much of what is there is asked for again, to see whether the rest belongs to it."""
 _OK, _PARTIAL = 200, 206
