@@ -11,6 +11,7 @@ from haulwright import Haulwright
 from haulwright.apps.documents import Documents, Item
 from haulwright.apps.documents.planning import PlannedArtifact
 from haulwright.apps.documents.settings import DocumentSettings
+from haulwright.apps.documents.views import DocumentView
 from haulwright.engine.job import Job
 from haulwright.events import Event
 from haulwright.operations.principal import Principal
@@ -68,7 +69,7 @@ class World:
     def job(self, planned: PlannedArtifact) -> Job:
         return self.bench.store.listing.get(planned.job_id)
 
-    def standing(self, planned: PlannedArtifact, tenant: str = TENANT) -> dict[str, Any]:
+    def standing(self, planned: PlannedArtifact, tenant: str = TENANT) -> DocumentView:
         return self.documents.artifacts.standing(tenant, planned.key)
 
     def state(self, planned: PlannedArtifact, tenant: str = TENANT) -> str:
