@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from haulwright import State
+from haulwright.apps.documents.folders import Folders
 from haulwright.sources.download.disk import holds
 from tests.apps.documents.scenes import TENANT
 
@@ -189,3 +190,20 @@ def test_the_operations_of_a_document_are_on_record_for_as_long_as_it_is(world):
     assert [op for op, *_ in before] == ["DEDUPE", "FINALIZE", "HEAD", "INDEX", "STREAM"]
     assert [row[:3] for row in after] == before
     assert {str(row[3]) for row in after} == {planned.job_id}
+
+
+def test_a_duplicate_whose_run_dies_while_it_is_filed_leaves_nothing_in_the_staging(steps, monkeypatch):
+    for name in ("a.bin", "b.bin"):
+        steps.sandbox.files.put(name, b"the very same" * 100)
+    steps.add("a.bin")
+    steps.finish()
+    copy = steps.add("b.bin")
+    with monkeypatch.context() as patch, steps.bench.crash("documents.fetch", after="FINALIZE"):
+        patch.setattr(Folders, "finalize", lambda *_: None)
+        steps.bench.drain()
+    assert len(steps.staged()) == 1
+
+    steps.bench.advance("3 min")
+    steps.finish()
+
+    assert (steps.state(copy), steps.staged(), len(steps.stored())) == ("SKIPPED_DUPLICATE", [], 1)

@@ -223,7 +223,7 @@ class Fetch:
             tenant,
             sha256,
             key=f"FINALIZE:{sha256}",
-            recover=lambda _: {"code": "OK", "sha256": sha256} if has() else None,
+            recover=lambda _: self._find_finalized(tenant, sha256),
             verify=lambda _: has(),
         )
         return await ctx.acommit(f"DEDUPE:{sha256}", self._write_filed, target, staged_file, kind, key=sha256)
@@ -243,6 +243,13 @@ class Fetch:
     def _finalize(self, tenant: str, sha256: str) -> dict[str, str]:
         with disk_errors():
             self._folders.finalize(tenant, sha256)
+        return {"code": "OK", "sha256": sha256}
+
+    def _find_finalized(self, tenant: str, sha256: str) -> dict[str, str] | None:
+        """What a run that died came to, where the file is in its place; a copy that it still had waiting goes."""
+        if not self._folders.has(tenant, sha256):
+            return None
+        self._folders.discard(tenant, sha256)
         return {"code": "OK", "sha256": sha256}
 
     def _write_expected_duplicate(self, tx: Tx, target: Artifact, first: str) -> None:
