@@ -58,13 +58,16 @@ class Trial:
     pick: str
 
     def mutate(self, sources: Path) -> None:
-        """Remove the guard from a copy of the sources. A guard that is not there, or twice, is an error of the list."""
-        path = sources / "haulwright" / self.file
-        before, part, after = _part(path.read_text("utf-8"), self.entry)
+        """Remove the guard from a copy of the sources."""
+        (sources / "haulwright" / self.file).write_text(self.mutated(sources), "utf-8")
+
+    def mutated(self, sources: Path = SOURCES) -> str:
+        """Its file without the guard. A guard that is not there, or twice, is an error of the list."""
+        before, part, after = _part((sources / "haulwright" / self.file).read_text("utf-8"), self.entry)
         if part.count(self.was) != 1:
             message = f"{self.guard}: {self.was!r} is {part.count(self.was)} times in {self.file} {self.entry}"
             raise LookupError(message)
-        path.write_text(before + part.replace(self.was, self.now) + after, "utf-8")
+        return before + part.replace(self.was, self.now) + after
 
     @property
     def digest(self) -> str:
