@@ -40,15 +40,17 @@ def test_a_page_has_queues_in_which_jobs_wait_or_run_and_those_that_are_paused(s
 
 def test_a_tenants_page_has_its_own_queues_alone(store, worker):
     store.jobs.enqueue([new_job(queue=f"q{number}", tenant="acme" if number % 3 else "globex") for number in range(9)])
-    store.jobs.enqueue([new_job(queue="runs", tenant="acme"), new_job(queue="q1", tenant="globex")])
-    claim(store, worker, 1, "runs")
+    store.jobs.enqueue([new_job(queue=name, tenant="acme") for name in ("a-runs", "z-runs")])
+    store.jobs.enqueue([new_job(queue=name, tenant="globex") for name in ("q1", "b-runs")])
+    for queue in ("a-runs", "b-runs", "z-runs"):
+        claim(store, worker, 1, queue)
     store.queues.pause("nobody", actor="alice", reason="maintenance")
 
     first = store.queues.page("acme", limit=4)
     last = store.queues.page("acme", after=first.next, limit=4)
 
-    assert (names(first), names(last)) == (["q1", "q2", "q4", "q5"], ["q7", "q8", "runs"])
-    assert {queue.due for queue in first.rows} == {1}
+    assert (names(first), names(last)) == (["a-runs", "q1", "q2", "q4"], ["q5", "q7", "q8", "z-runs"])
+    assert [queue.due for queue in first.rows] == [0, 1, 1, 1]
 
 
 @pytest.mark.parametrize("tenant", [None, DEFAULT_TENANT])
