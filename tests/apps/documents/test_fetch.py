@@ -85,6 +85,17 @@ def test_what_is_known_by_its_hash_is_not_asked_for(world):
 
 
 @pytest.mark.proves("SM-06")
+def test_what_is_known_by_its_hash_is_asked_for_where_its_file_is_gone(world, stored):
+    _, path = stored
+    path.unlink()
+
+    world.add("report.txt?copy", sha256=path.name)
+    world.finish()
+
+    assert world.stored() == [path]
+    assert world.asked("report.txt") == 2
+
+
 def test_other_bytes_with_the_same_text_are_kept_and_found_once(world):
     text = "Tide tables of the northern harbours. " * 20
     world.sandbox.files.put("a.txt", text.encode())

@@ -7,7 +7,10 @@ from hashlib import sha256
 
 import pytest
 
+from haulwright import Permanent
+from haulwright.apps.documents import small
 from haulwright.apps.documents.settings import DocumentSettings
+from haulwright.apps.documents.small import SmallFiles
 from haulwright.operations.principal import Principal
 from haulwright.sources.download.disk import holds
 from tests.apps.documents.scenes import TENANT, World
@@ -132,6 +135,36 @@ def test_a_larger_one_is_brought_step_by_step_by_the_answer_to_the_same_request(
 
     assert (world.state(planned), operations(world)) == ("INDEXED", STEPS)
     assert (world.asked("large.bin"), world.asked("large.bin", "HEAD")) == (1, 0)
+
+
+def test_a_larger_one_that_is_requeued_goes_on_from_what_is_on_record(world):
+    planned = world.add(f"large.bin?size={MEBIBYTE + 1}")
+    world.bench.fail_effect("FINALIZE", Permanent("no"))
+    world.bench.drain()
+    assert world.state(planned) == "FAILED"
+
+    world.app.operations().dead_letters.requeue(planned.job_id)
+    world.finish()
+
+    assert (world.state(planned), operations(world)) == ("INDEXED", STEPS)
+    assert world.asked("large.bin") == 1
+
+
+def test_a_duplicate_whose_first_is_gone_in_the_meantime_takes_its_place(world, monkeypatch):
+    planned = world.add("report.txt")
+    with monkeypatch.context() as patch:
+        patch.setattr(SmallFiles, "_write", lambda *_: _raise(small._StoredBefore))
+        world.bench.drain()
+    job = world.job(planned)
+    assert (job.state, job.attempts) == ("queued", 0)
+
+    world.finish()
+
+    assert (world.state(planned), len(world.stored()), world.staged()) == ("INDEXED", 1, [])
+
+
+def _raise(error):
+    raise error
 
 
 def test_one_whose_length_is_not_announced_is_compared_with_what_head_says(world):
