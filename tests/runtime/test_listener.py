@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import select
 import threading
+import time
 from contextlib import closing
+from types import SimpleNamespace
 
 import pytest
 
 from haulwright import Haulwright
+from haulwright.runtime import worker
 from haulwright.runtime.options import WorkerOptions
-from haulwright.runtime.worker import Worker
+from haulwright.runtime.worker import BEGIN_SECONDS, Worker
 from haulwright.settings import Settings
 from haulwright.stores import migrations
 from haulwright.stores.connect import open_database
@@ -192,3 +195,17 @@ def test_the_bell_goes_on_when_the_log_goes_and_comes(sqlite_url):
                 pass
             work.enqueue()
             assert bell.wait(90)
+
+
+def test_a_worker_looks_for_more_at_once_where_its_own_commits_do_not_ring(ready_url, monkeypatch):
+    pauses = []
+    monkeypatch.setattr(worker, "time", SimpleNamespace(sleep=pauses.append, monotonic=time.monotonic))
+    with closing(Haulwright(ready_url)) as app:
+
+        @app.task()
+        def note() -> None: ...
+
+        note.enqueue()
+        app.run_worker(until_empty=True)
+
+        assert (BEGIN_SECONDS in pauses) == (app.store.database.dialect == "sqlite")

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 SURPLUS_CHECK_SECONDS = 1.0
 """How often a worker looks whether it holds jobs that others could run sooner."""
 BEGIN_SECONDS = 0.0003
-"""What was claimed begins first: on SQLite our own commit rings, and another claim would hold up these runs."""
+"""What was claimed begins first where one may write: its commit rings, and another claim would hold up these runs."""
 SETTLE_SECONDS = 30.0
 """What a worker that ends waits for the outcomes of its runs to be written."""
 
@@ -193,7 +193,7 @@ class Worker:
             self._claiming.end()
             return
         if claimed < room and not self._cursor.is_cut:  # all that was due is taken
-            time.sleep(BEGIN_SECONDS if claimed else 0.0)
+            time.sleep(BEGIN_SECONDS if claimed and self._store.database.writers == 1 else 0.0)
             self._sleep()
 
     def _is_outdated(self) -> bool:
