@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 
@@ -50,6 +52,21 @@ def test_what_its_steps_came_to_is_the_same_as_step_by_step(bench, sandbox, tmp_
         "FINALIZE": {"code": "OK", "sha256": sha256},
         "DEDUPE": {"sha256": sha256, "kind": "application/octet-stream", "first": planned.key},
     }
+
+
+def test_its_bytes_are_on_disk_before_it_has_its_name_and_its_name_before_it_is_on_record(world, monkeypatch):
+    acts = []
+    fsync, replace, write = os.fsync, Path.replace, SmallFiles._write
+    monkeypatch.setattr(os, "fsync", lambda handle: (acts.append(os.fstat(handle).st_ino), fsync(handle)))
+    monkeypatch.setattr(Path, "replace", lambda path, to: (acts.append(to.name), replace(path, to)))
+    monkeypatch.setattr(SmallFiles, "_write", lambda *args: (acts.append("on record"), write(*args))[1])
+
+    world.add("report.txt")
+    world.bench.drain()
+
+    (place,) = world.stored()
+    awaited = [place.stat().st_ino, place.name, place.parent.stat().st_ino, "on record"]
+    assert [act for act in acts[acts.index(awaited[0]) :] if act in awaited] == awaited
 
 
 @pytest.mark.proves("GU-02", "TS-06")
