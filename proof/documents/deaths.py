@@ -156,6 +156,7 @@ class _Steps:
         self._left = left
         self._report = os.open(report_path, os.O_WRONLY)
         self._is_counting = False
+        self._commit = ""
 
     def begin_with(self, kind: type[Any], name: str) -> None:
         """Count from the first call of this method on."""
@@ -182,7 +183,9 @@ class _Steps:
 
     def reach(self, point: str) -> None:
         """Go on, or die here."""
-        if not self._is_counting:
+        commit = point.partition(" the commit ")[0] if " the commit " in point else ""
+        is_same, self._commit = bool(commit) and commit == self._commit, commit
+        if not self._is_counting or is_same:  # a commit is told once for each entry that it ends
             return
         self._left -= 1
         if self._left == 0:
