@@ -47,7 +47,7 @@ _PATHS: Final = ("path", "final_path", "file_path", "local_path", "dest", "dest_
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 _JOBS: Final = """
     select {place}, job_id, work_id, artifact_id, canonical_url, state from artifact_jobs
-    where ?1 is null or {place} > ?1 order by {place} limit ?2"""
+    where {beyond} order by {place} limit ?2"""
 _HAS_ROWID: Final = (
     "select 1 from pragma_table_list where schema = 'main' and name = 'artifact_jobs' and type = 'table' and wr = 0"
 )
@@ -174,15 +174,16 @@ def read_live_jobs(manifest: Path) -> Iterator[LiveJob]:
     with _refusals(manifest), closing(_open(manifest)) as connection:
         has_operations = bool(connection.execute(_HAS_TABLE, ("artifact_ops",)).fetchall())
         has_rowid = bool(connection.execute(_HAS_ROWID).fetchall())
-        statement = _JOBS.format(place="rowid" if has_rowid else "job_id")
+        place = "rowid" if has_rowid else "job_id"
+        first, further = (_JOBS.format(place=place, beyond=beyond) for beyond in ("true", f"{place} > ?1"))
         after, count = None, 0
-        while rows := connection.execute(statement, (after, PAGE)).fetchall():
-            for place, job_id, work_id, artifact_id, url, state in rows:
+        while rows := connection.execute(first if after is None else further, (after, PAGE)).fetchall():
+            for key, job_id, work_id, artifact_id, url, state in rows:
                 operations = connection.execute(_OPERATIONS, (job_id, MOST_OPERATIONS)) if has_operations else ()
                 results = [read_json(str(text), dict) or {} for (text,) in operations]
                 names = str(work_id or ""), str(artifact_id or ""), str(url or ""), str(state or "")
                 count += 1
-                number = place if has_rowid else count
+                number = key if has_rowid else count
                 yield LiveJob(number, *names, _sha256_in(results), _paths_in(results))
             after = rows[-1][0]
 
