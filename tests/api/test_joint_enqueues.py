@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from haulwright import Observer
+from haulwright.engine.job import Enqueued
 from haulwright.errors import DatabaseUnavailable
 from haulwright.operations.jobs import NewCall
 from haulwright.operations.joint_enqueues import CallOfRequest, enqueue_jointly
 from haulwright.operations.principal import Principal
+from haulwright.stores.postgres.connection import PostgresDatabase
 from tests.runtime.waiting import eventually
 
 PATIENCE_SECONDS = 30
@@ -143,6 +147,86 @@ def test_a_group_that_cannot_be_written_is_told_to_each(served, monkeypatch):
 
     assert (answer.status_code, answer.json()["code"]) == (503, "database_unavailable")
     assert "retry-after" in answer.headers
+
+
+def calls_of_many(tenants=("acme", "globex", "initech"), each=3):
+    return [
+        CallOfRequest(Principal.of_tenant(tenant), NewCall("add", {"a": number}, {}), f"{tenant}-{number}")
+        for number in range(each)
+        for tenant in tenants
+    ]
+
+
+class Broken:
+    """A database that fails each write, and counts how often somebody waited for it."""
+
+    def __init__(self, monkeypatch, app, *, unknown=False):
+        self.waits = 0
+
+        def fail(*_args, **_options):
+            self.waits += 1
+            trouble = DatabaseUnavailable("the server is away", hint="")
+            trouble.outcome_unknown = unknown and self.waits == 1
+            raise trouble
+
+        for call in ("run_single", "transact"):
+            monkeypatch.setattr(type(app.own_store.database), call, fail)
+
+
+def test_an_outage_is_told_to_all_who_came_together_and_waited_for_once(served, monkeypatch):
+    assert {type(outcome) for outcome in enqueue_jointly(served.app, calls_of_many())} == {Enqueued}
+    down = Broken(monkeypatch, served.app)
+    monkeypatch.setattr(PostgresDatabase, "run_alone", type(served.app.own_store.database).run_single)
+
+    outcomes = enqueue_jointly(served.app, calls_of_many())
+
+    assert {type(outcome) for outcome in outcomes} == {DatabaseUnavailable}
+    assert not any(outcome.outcome_unknown for outcome in outcomes)
+    assert down.waits == 1
+
+
+def test_whose_jobs_may_have_been_written_when_the_database_went_is_told_of_its_own_alone(served, monkeypatch):
+    acme = calls_of_many(["acme"], each=4)
+    enqueue_jointly(served.app, acme)
+    down = Broken(monkeypatch, served.app, unknown=True)
+    monkeypatch.setattr(PostgresDatabase, "run_alone", type(served.app.own_store.database).run_single)
+
+    outcomes = enqueue_jointly(served.app, acme)
+
+    assert [outcome.outcome_unknown for outcome in outcomes] == [True] * 4
+    assert len({job_id for outcome in outcomes for job_id in outcome.job_ids}) == 4
+    assert [len(outcome.job_ids) for outcome in outcomes] == [1] * 4
+    assert down.waits == 2
+
+
+def test_a_refusal_that_cannot_be_written_down_is_waited_for_once(served, monkeypatch):
+    calls = [CallOfRequest(Principal("monitor", "scraper", None), NewCall("add", {"a": 1}, {}), "") for _ in range(5)]
+    enqueue_jointly(served.app, calls)
+    down = Broken(monkeypatch, served.app)
+
+    outcomes = enqueue_jointly(served.app, [*calls, *calls_of_many()])
+
+    assert {type(outcome) for outcome in outcomes} == {DatabaseUnavailable}
+    assert down.waits == 1
+
+
+def test_what_is_written_is_no_error_whatever_becomes_of_those_who_observe(served, monkeypatch):
+    class Deaf(logging.Handler):
+        def emit(self, record):
+            raise OSError(record.getMessage())
+
+    class Clumsy(Observer):
+        def enqueued(self, event, /):
+            raise RuntimeError(event.job_id)
+
+    served.app.observe(Clumsy())
+    log = logging.getLogger("haulwright.observer")
+    monkeypatch.setattr(log, "handlers", [Deaf()])
+
+    answers = [post(served.client(), args={"a": number}) for number in range(3)]
+
+    assert [answer.status_code for answer in answers] == [202] * 3
+    assert len(served.app.operations().jobs.page().jobs) == 3
 
 
 @pytest.mark.parametrize(

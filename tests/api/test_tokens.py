@@ -421,10 +421,17 @@ def test_strangers_leave_an_event_now_and_then_with_how_many_they_were(served, m
     assert last.data["count"] == 3
 
 
-def test_a_refusal_that_cannot_be_written_down_is_still_a_refusal(served, monkeypatch):
+def test_strangers_that_cannot_be_written_down_are_counted_with_the_next(served, monkeypatch):
+    monkeypatch.setattr(strangers, "EVENT_EVERY_SECONDS", 0)
+    database = type(served.app.own_store.database)
+
     def down(*_args, **_options):
         raise DatabaseUnavailable("the disk is full", hint="")
 
-    monkeypatch.setattr(strangers.Strangers, "record", down)
+    with monkeypatch.context() as patch:
+        patch.setattr(database, "transact", down)
+        assert {served.anonymous().get("/jobs").status_code for _ in range(3)} == {401}
+    served.anonymous().get("/jobs")
 
-    assert served.anonymous().get("/jobs").status_code == 401
+    (event,) = served.app.operations().events.page(name="request.refused").rows
+    assert event.data["count"] == 4

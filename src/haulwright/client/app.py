@@ -335,9 +335,9 @@ class Haulwright:
     def note_enqueued(self, jobs: Sequence[NewJob], enqueued: Sequence[Enqueued]) -> None:
         """Tell the observers of jobs that were enqueued, and the run that enqueued them, if one did."""
         remember_enqueued(current.get(), jobs, enqueued)
-        if self._enqueue_observers is None:
-            self._enqueue_observers = _above("runtime.observers", "Observers").logged("", self.observers)
-        self._enqueue_observers.enqueued(jobs, enqueued)
+        told = self._enqueue_observers or _above("runtime.observers", "Observers").logged("", self.observers)
+        self._enqueue_observers = told  # read once: another thread may add an observer meanwhile
+        told.enqueued(jobs, enqueued)
 
     def run_worker(self, **options: Any) -> int:
         """Run a worker in this process until it is stopped, or until what its options say; returns the jobs it ran.

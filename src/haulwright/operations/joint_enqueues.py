@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from haulwright import events
 from haulwright.client.store_view import seen_through
+from haulwright.errors import DatabaseProblem
 from haulwright.operations.jobs import JobOperations, NewCall
 from haulwright.operations.request_stores import store_for
+from haulwright.stores.enqueue_problems import not_tried
 from haulwright.stores.grouped_enqueues import EnqueueRequest, may_ride
 from haulwright.stores.job_rows import EnqueuedBy
 
@@ -37,17 +39,19 @@ def enqueue_jointly(app: Haulwright, requests: Sequence[CallOfRequest]) -> list[
     """
     outcomes: list[Enqueued | Exception | None] = [None] * len(requests)
     of_stores: defaultdict[Store, dict[int, EnqueueRequest]] = defaultdict(dict)
+    outage: DatabaseProblem | None = None
     for number, request in enumerate(requests):
-        store = store_for(app, request.principal)
         try:
-            new = _checked(app, store, request)
+            store, new = _checked(app, request, outage)
         except Exception as error:  # noqa: BLE001 - the answer to this one; the others are not concerned
             outcomes[number] = error
+            outage = _outage_of([error]) or outage
         else:
             if may_ride(new.job):
                 of_stores[store][number] = new
     for store, group in of_stores.items():
-        written = store.grouped_enqueues.enqueue_all(list(group.values()))
+        written = _written(store, list(group.values()), outage)
+        outage = _outage_of(written) or outage
         for (number, new), outcome in zip(group.items(), written, strict=True):
             outcomes[number] = outcome
             if not isinstance(outcome, Exception):
@@ -55,12 +59,31 @@ def enqueue_jointly(app: Haulwright, requests: Sequence[CallOfRequest]) -> list[
     return outcomes
 
 
-def _checked(app: Haulwright, store: Store, request: CallOfRequest) -> EnqueueRequest:
-    """The job of a request, if its principal may have it; a refusal is written down with the id of the request."""
+def _outage_of(outcomes: Iterable[object]) -> DatabaseProblem | None:
+    """What a request met that all others would meet as well. Each would wait for it, one after the other."""
+    return next((outcome for outcome in outcomes if isinstance(outcome, DatabaseProblem)), None)
+
+
+def _written(
+    store: Store, requests: Sequence[EnqueueRequest], outage: DatabaseProblem | None
+) -> list[Enqueued | Exception]:
+    if outage is not None:
+        return [not_tried(outage) for _ in requests]
+    return store.grouped_enqueues.enqueue_all(requests)
+
+
+def _checked(app: Haulwright, request: CallOfRequest, outage: DatabaseProblem | None) -> tuple[Store, EnqueueRequest]:
+    """The job of a request, if its principal may have it, and where it goes.
+
+    A refusal is written down with the id of the request.
+    """
+    if outage is not None:
+        raise not_tried(outage)
     token = events.request_id.set(request.request_id)
     try:
+        store = store_for(app, request.principal)
         with seen_through(app, store):
             job = JobOperations(app, request.principal).check(request.call)
-            return EnqueueRequest(job, EnqueuedBy(request.principal.actor, request.principal.reason))
+            return store, EnqueueRequest(job, EnqueuedBy(request.principal.actor, request.principal.reason))
     finally:
         events.request_id.reset(token)

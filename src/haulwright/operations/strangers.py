@@ -54,8 +54,16 @@ class Strangers:
             return count
 
     def record(self, reason: str, *, request_id: str, count: int) -> None:
-        """Write down that so many were refused, with the last of them. Its address is in the log of the server."""
+        """Write down that so many were refused, with the last of them. Its address is in the log of the server.
+
+        Where that cannot be, they go with the next.
+        """
         data = {"verb": AUTHENTICATE, "reason": redact(reason), "count": count, "request_id": request_id}
         refusal = Event(events.REQUEST_REFUSED, DEFAULT_TENANT, actor=STRANGER, data=data)
-        store = self._app.store
-        store.database.transact(lambda connection: store.events.record(connection, [refusal]))
+        try:
+            store = self._app.store
+            store.database.transact(lambda connection: store.events.record(connection, [refusal]))
+        except BaseException:
+            with self._lock:
+                self._count += count
+            raise

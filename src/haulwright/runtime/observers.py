@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 from haulwright.engine.headers import parse_headers
@@ -128,12 +129,13 @@ class Observers:
         """Jobs were written, or others stood for them."""
         if "enqueued" not in self._always and (self._lines is None or not self._lines.tells_of_enqueues()):
             return
-        for job, entry in zip(jobs, enqueued, strict=True):
-            event = JobEnqueued(
-                job_id=entry.id, task=job.task, queue=job.queue, tenant=job.tenant, max_attempts=job.max_attempts,
-                correlation_id=job.correlation_id, headers=parse_headers(job.headers), created=entry.created,
-            )  # fmt: skip
-            self._call("enqueued", event)
+        with suppress(Exception):  # such as a handler of the log that raises: the jobs are written, and stay so
+            for job, entry in zip(jobs, enqueued, strict=True):
+                event = JobEnqueued(
+                    job_id=entry.id, task=job.task, queue=job.queue, tenant=job.tenant, max_attempts=job.max_attempts,
+                    correlation_id=job.correlation_id, headers=parse_headers(job.headers), created=entry.created,
+                )  # fmt: skip
+                self._call("enqueued", event)
 
     def claimed(self, leases: Iterable[Lease]) -> None:
         """Jobs are in our hands."""

@@ -7,9 +7,10 @@ from functools import partial
 from typing import NamedTuple
 
 from haulwright.engine.job import Enqueued, NewJob
-from haulwright.errors import DatabaseUnavailable
+from haulwright.errors import DatabaseProblem
 from haulwright.stores.books import book
 from haulwright.stores.connection import Database, as_columns
+from haulwright.stores.enqueue_problems import is_in_doubt, not_tried, unknown_enqueue
 from haulwright.stores.events import rows_of
 from haulwright.stores.job_rows import EnqueuedBy, queued_events, row_of
 from haulwright.stores.jobs import Jobs
@@ -38,8 +39,8 @@ class GroupedEnqueues:
         request = EnqueueRequest(job, by)
         try:
             return self._groups.submit(request) if may_ride(job) else self._write_keyed(request)
-        except DatabaseUnavailable as trouble:
-            if not trouble.outcome_unknown:
+        except DatabaseProblem as trouble:
+            if not is_in_doubt(trouble):
                 raise
         return self._jobs.enqueue_in_doubt([job], [by])[0]
 
@@ -47,12 +48,29 @@ class GroupedEnqueues:
         """Write jobs that may ride, in one transaction if that can be; of each what stands for it, or why not."""
         try:
             return [*self._write(requests)]
-        except Exception as trouble:  # noqa: BLE001 - each finds out for itself what it is
-            return [self._tried_alone(request, trouble) for request in requests]
+        except DatabaseProblem as trouble:
+            if not is_in_doubt(trouble):
+                return [trouble] * len(requests)
+            return self._each_alone(requests, trouble)
+        except Exception:  # noqa: BLE001 - each finds out for itself what it is
+            return self._each_alone(requests, None)
 
-    def _tried_alone(self, request: EnqueueRequest, trouble: Exception) -> Enqueued | Exception:
+    def _each_alone(
+        self, requests: Sequence[EnqueueRequest], doubt: DatabaseProblem | None
+    ) -> list[Enqueued | Exception]:
+        """One after the other, up to an outage: the others would wait as long for the same, each behind the last."""
+        outcomes: list[Enqueued | Exception] = []
+        for request in requests:
+            outcome = self._tried_alone(request, in_doubt=doubt is not None)
+            outcomes.append(outcome)
+            if isinstance(outcome, DatabaseProblem):
+                others = [other.job for other in requests[len(outcomes) :]]
+                return outcomes + [unknown_enqueue([job], doubt) if doubt else not_tried(outcome) for job in others]
+        return outcomes
+
+    def _tried_alone(self, request: EnqueueRequest, *, in_doubt: bool) -> Enqueued | Exception:
         try:
-            if isinstance(trouble, DatabaseUnavailable) and trouble.outcome_unknown:
+            if in_doubt:
                 return self._jobs.enqueue_in_doubt([request.job], [request.by])[0]
             return self.enqueue(*request)
         except Exception as error:  # noqa: BLE001 - handed to whoever asked
@@ -77,8 +95,8 @@ class GroupedEnqueues:
         return self._db.transact(partial(self._jobs.enqueue_on, jobs=[request.job], by=[request.by]))[0]
 
     def _write_alone(self, request: EnqueueRequest, trouble: BaseException) -> Enqueued:
-        """The same without its neighbours; where nobody knows whether all of them are written, it is looked for."""
-        if isinstance(trouble, DatabaseUnavailable) and trouble.outcome_unknown:
+        """The same without its neighbours, unless the trouble is the database's, and so that of all of them."""
+        if isinstance(trouble, DatabaseProblem):
             raise trouble
         return self._write([request])[0]
 
