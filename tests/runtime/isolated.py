@@ -94,6 +94,19 @@ def talk(ctx: Context) -> None:
         logging.getLogger("shop").exception("a page was skipped")
 
 
+@app.task(isolation="process", retry=1)
+def talk_badly(ctx: Context) -> str:
+    """It logs what cannot be written, then goes on."""
+    log = logging.getLogger("shop")
+    ctx.log.info("a page", extra={"page": 3, "sku": Unpicklable()})
+    log.info("%d pages", "three")
+    log.info(Speechless())
+    log.info("a page", extra={"page": Speechless()})
+    log.info("a page", extra={"facts": "no mapping"})
+    log.info("and %s", "on")
+    return "done"
+
+
 @app.task(isolation="process", retry=1, timeout="0.5 s")
 def talk_on(ctx: Context) -> None:
     """It logs without an end, and hears nothing."""
@@ -109,3 +122,12 @@ class Unpicklable:
 
     def __str__(self) -> str:
         return "shop.example"
+
+
+class Speechless:
+    """What cannot even be shown."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("says nothing")
+
+    __repr__ = __str__

@@ -124,6 +124,49 @@ def test_what_a_task_logs_in_a_process_of_its_own_is_in_the_workers_log_with_its
 
 
 @pytest.mark.crash
+def test_what_a_task_adds_to_a_line_in_a_process_of_its_own_is_there_for_any_handler(moved, caplog):
+    caplog.set_level(logging.INFO)
+    handle = isolated.talk_badly.enqueue()
+
+    moved.run_worker(until_empty=True, concurrency=1)
+
+    record = next(record for record in caplog.records if record.getMessage() == "a page")
+    line = logging.Formatter("%(job)s %(task)s %(tenant)s %(attempt)s %(page)d %(sku)s").format(record)
+    assert line == f"{handle.id} talk_badly default 1 3 shop.example"
+
+
+@pytest.mark.crash
+def test_a_line_that_cannot_be_written_ends_no_task(moved, caplog):
+    caplog.set_level(logging.INFO)
+    handle = isolated.talk_badly.enqueue()
+
+    moved.run_worker(until_empty=True, concurrency=1)
+
+    assert handle.result(0) == "done"
+    lines = [record.getMessage() for record in caplog.records if record.processName == "haulwright-child"]
+    assert lines == ["a page", "%d pages ('three',)", "a page", "and on"]
+
+
+@pytest.mark.crash
+def test_a_handler_of_the_worker_that_raises_ends_no_run_in_a_process_of_its_own(moved, monkeypatch, caplog):
+    caplog.set_level(logging.INFO)
+
+    class Full(logging.Handler):
+        def emit(self, record):
+            raise OSError(record.getMessage())
+
+    talkers = [logging.getLogger("shop"), logging.getLogger("talk_badly")]
+    for logger in talkers:
+        monkeypatch.setattr(logger, "handlers", [Full()])
+        monkeypatch.setattr(logger, "level", logging.INFO)
+    handle = isolated.talk_badly.enqueue()
+
+    moved.run_worker(until_empty=True, concurrency=1)
+
+    assert (handle.result(0), handle.job().attempts) == ("done", 1)
+
+
+@pytest.mark.crash
 def test_a_task_that_logs_without_an_end_is_ended_at_its_time_limit(moved):
     handle = isolated.talk_on.enqueue()
 

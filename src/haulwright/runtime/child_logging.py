@@ -12,7 +12,9 @@ from haulwright.runtime.task_logging import facts_of_run, quieten_talkative
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_PLAIN = (str, int, float, bool, type(None))
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+_NOT_SENT = frozenset({"args", "exc_info", "message", "asctime", "relativeCreated", "msg", "facts"})
+"""What a record has for its own process alone, or what is made of the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +24,12 @@ class ChildRecord:
     fields: dict[str, Any]
 
     def write(self) -> None:
-        """Have it written here as if it had been logged here."""
+        """Have it written here as if it had been logged here. What goes wrong with that is not the run's matter."""
         record = logging.makeLogRecord(self.fields)
         logger = logging.getLogger(record.name)
-        if logger.isEnabledFor(record.levelno):
-            logger.handle(record)
+        with suppress(Exception):  # a handler of somebody's that raises
+            if logger.isEnabledFor(record.levelno):
+                logger.handle(record)
 
 
 class PipeHandler(logging.Handler):
@@ -38,29 +41,25 @@ class PipeHandler(logging.Handler):
         self._formatter = logging.Formatter()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Send it; a parent that is gone reads nothing more."""
-        facts = facts_of_run(record)
-        text = None if record.exc_info is None else self._formatter.formatException(record.exc_info)
-        fields = {
-            "name": record.name,
-            "levelno": record.levelno,
-            "levelname": record.levelname,
-            "msg": _message_of(record),
-            "exc_text": text or record.exc_text,
-            "created": record.created,
-            "msecs": record.msecs,
-            "pathname": record.pathname,
-            "filename": record.filename,
-            "module": record.module,
-            "lineno": record.lineno,
-            "funcName": record.funcName,
-            "process": record.process,
-            "processName": record.processName,
-            "threadName": record.threadName,
-            "facts": {name: value if isinstance(value, _PLAIN) else str(value) for name, value in facts.items()},
-        }
-        with suppress(OSError):
-            self._send(ChildRecord(fields))
+        """Send it with all that it says; a parent that is gone reads nothing more.
+
+        Nothing that can be wrong with a line ends the task that logs it: as by Python's handlers, it is told on stderr.
+        """
+        try:
+            fields = {name: _plain(value) for name, value in vars(record).items() if name not in _NOT_SENT}
+            fields["msg"] = _message_of(record)
+            fields["facts"] = {str(name): _plain(value) for name, value in facts_of_run(record).items()}
+            if record.exc_info:
+                fields["exc_text"] = self._formatter.formatException(record.exc_info)
+            with suppress(OSError):
+                self._send(ChildRecord(fields))
+        except Exception:  # noqa: BLE001 - as said above
+            self.handleError(record)
+
+
+def _plain(value: Any) -> Any:
+    """A value that any process can read: as it is where it is plain, else as text. Its class may not be known there."""
+    return value if type(value) in _PLAIN else str(value)
 
 
 def send_logs(send: Callable[[object], None], level: int) -> None:

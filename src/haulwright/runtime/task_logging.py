@@ -32,7 +32,9 @@ def quieten_talkative() -> None:
 
 def facts_of_run(record: logging.LogRecord) -> dict[str, Any]:
     """What a record is about: the job of the run that made it, where one did, and what it says itself."""
-    facts: dict[str, Any] = getattr(record, "facts", {})
+    facts = getattr(record, "facts", {})
+    if not isinstance(facts, dict):  # the word is anybody's
+        facts = {"facts": facts}
     context = current.get()
     if context is None:
         return facts
