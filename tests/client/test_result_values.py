@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import typing
 import weakref
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import pytest
 
+from haulwright import Context, Haulwright
 from haulwright.client.arguments import values_of_result
-from haulwright.errors import InvalidPayload
+from haulwright.errors import InvalidPayload, InvalidValue
 
 
 @dataclass
@@ -32,6 +35,15 @@ def unresolved() -> Nowhere:  # noqa: F821 - that is the point
     return 1
 
 
+def of_unresolved(page: Nowhere) -> Price:  # noqa: F821 - as above
+    return Price(page)
+
+
+@functools.wraps(of_unresolved)
+def wrapped(*args: Any) -> Price:
+    return of_unresolved(*args)
+
+
 def test_a_result_comes_back_as_its_annotation_says():
     for function in (price, partial(price, 1), Shop().price):
         values = values_of_result(function)
@@ -39,15 +51,46 @@ def test_a_result_comes_back_as_its_annotation_says():
         assert values.load(values.dump(Price(3), 100)) == Price(3)
 
 
-def test_without_an_annotation_that_can_be_resolved_it_is_plain_json():
-    for function in (lambda: 1, unresolved, int):
+def test_a_parameter_whose_annotation_cannot_be_resolved_does_not_lose_the_type_of_the_result():
+    for function in (of_unresolved, partial(of_unresolved, 1), wrapped):
+        assert values_of_result(function).load('{"cents":3}') == Price(3)
+
+
+def test_a_return_annotation_that_cannot_be_resolved_is_refused_with_what_to_do():
+    for function in (unresolved, partial(unresolved)):
+        with pytest.raises(InvalidValue, match=r"'unresolved' has a return annotation that .*'Nowhere'") as refused:
+            values_of_result(function)
+
+        assert refused.value.hint.startswith("Import the type outside TYPE_CHECKING")
+
+
+def test_a_function_whose_result_cannot_be_typed_calls_nothing_outside(bench):
+    app = bench.use(Haulwright())
+    calls = []
+
+    def order() -> Nowhere:  # noqa: F821 - as above
+        calls.append(1)
+
+    @app.task(retry=1)
+    def buy(ctx: Context) -> None:
+        ctx.effect("order", order)
+
+    handle = buy.enqueue()
+    bench.drain()
+
+    assert "return annotation" in handle.job().error_message
+    assert calls == []
+
+
+def test_without_an_annotation_it_is_plain_json():
+    for function in (lambda: 1, int):
         assert values_of_result(function).load('{"cents":3}') == {"cents": 3}
 
 
 def test_annotations_are_resolved_once_for_a_function_and_for_all_objects_of_a_method(monkeypatch):
     resolved = []
     resolve = typing.get_type_hints
-    monkeypatch.setattr(typing, "get_type_hints", lambda function: resolved.append(function) or resolve(function))
+    monkeypatch.setattr(typing, "get_type_hints", lambda *of, **how: resolved.append(of) or resolve(*of, **how))
 
     def fresh() -> int:
         return 1
@@ -56,7 +99,7 @@ def test_annotations_are_resolved_once_for_a_function_and_for_all_objects_of_a_m
         values_of_result(fresh)
         values_of_result(partial(fresh))
 
-    assert resolved == [fresh]
+    assert len(resolved) == 1
     assert values_of_result(Shop().price) is values_of_result(Shop().price)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import typing
 from collections.abc import Callable, Mapping
 from functools import cache, cached_property, partial
-from types import NoneType, UnionType
+from types import NoneType, SimpleNamespace, UnionType
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -60,11 +61,12 @@ _results: WeakKeyDictionary[Callable[..., Any], Values] = WeakKeyDictionary()
 
 
 def values_of_result(function: Callable[..., Any]) -> Values:
-    """How a function's result is kept: by its return annotation, else as plain JSON."""
+    """How a function's result is kept: by its return annotation, else as plain JSON.
+
+    One that cannot be resolved is refused, before anything is done: whoever wrote it does not expect plain JSON.
+    """
     inner = function.func if isinstance(function, partial) else function
     inner = getattr(inner, "__func__", inner)  # a bound method is made anew at every look
-    if "return" not in getattr(inner, "__annotations__", ()):
-        return _any_result()
     try:
         values = _results.get(inner)
         if values is None:
@@ -75,10 +77,37 @@ def values_of_result(function: Callable[..., Any]) -> Values:
 
 
 def _annotated_result(function: Callable[..., Any]) -> Values:
-    try:
-        return Values(typing.get_type_hints(function).get("return", Any), "result")
-    except (NameError, TypeError, InvalidValue):
+    annotations = _annotations_of(function)
+    if "return" not in annotations:
         return _any_result()
+    hint = _return_hint(function, annotations["return"])
+    try:
+        return Values(hint, "result")
+    except InvalidValue:  # such as a connection: what comes of it is looked at when it is there
+        return _any_result()
+
+
+def _annotations_of(function: Callable[..., Any]) -> Mapping[str, Any]:
+    """The annotations as they stand. Python 3.14 would resolve all of them at a look."""
+    if sys.version_info >= (3, 14):
+        from annotationlib import Format, get_annotations  # noqa: PLC0415 - new in 3.14
+
+        return get_annotations(function, format=Format.FORWARDREF)
+    return getattr(function, "__annotations__", None) or {}
+
+
+def _return_hint(function: Callable[..., Any], annotation: Any) -> Any:
+    """The return annotation, resolved alone: those of parameters may name what only checkers import."""
+    parameters = getattr(function, "__type_params__", ())
+    alone = SimpleNamespace(__annotations__={"return": annotation}, __type_params__=parameters)
+    names = getattr(inspect.unwrap(function), "__globals__", {})
+    try:
+        return typing.get_type_hints(alone, globalns=names)["return"]
+    except Exception as error:  # noqa: BLE001 - whatever the text of an annotation comes to
+        name = getattr(function, "__qualname__", None) or repr(function)
+        why = f"has a return annotation that cannot be resolved: {_first_line(error)}"
+        hint = "Import the type outside TYPE_CHECKING and define it in a module, or leave the annotation out."
+        raise InvalidValue("function", name, why, hint=hint) from None
 
 
 @cache
