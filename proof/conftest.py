@@ -14,6 +14,7 @@ from tests.conftest import (  # noqa: F401 - fixtures are found by their names
     database_url,
     durable_postgres_server,
     durable_postgres_url,
+    empty_database_url,
     postgres_server,
     postgres_url,
     sqlite_url,

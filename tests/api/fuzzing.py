@@ -35,13 +35,22 @@ CHECKS = [
 ]
 
 
-def fuzz(served: Served, *, examples: int, same_each_time: bool, without: Collection[str] = ()) -> int:
+def fuzz(
+    served: Served,
+    *,
+    examples: int,
+    same_each_time: bool,
+    without: Collection[str] = (),
+    things: Mapping[str, str] | None = None,
+) -> int:
     """Send every operation so many requests: half as it wants them, about what is there; half as it does not.
+
+    `things` says what is there of an application, by the names that paths have for it.
 
     Returns how many were sent. Whatever is wrong with any of them is told at the end.
     """
     token = served.app.operations().tokens.create("fuzz", role="admin").token
-    paths = _words_of_engine(served) if "add" in served.app.tasks else {}
+    engine = _words_of_engine(served) if "add" in served.app.tasks else {}
     document = create_api(served.app).openapi()
     schema = schemathesis.openapi.from_dict(document)
     how = settings(
@@ -60,7 +69,7 @@ def fuzz(served: Served, *, examples: int, same_each_time: bool, without: Collec
             operation = result.ok()
             if operation.path.endswith("/stream") or operation.definition.raw["operationId"] in without:
                 continue  # a stream would go on and on
-            for strategy, checks in _strategies(operation, paths):
+            for strategy, checks in _strategies(operation, engine, things or {}):
 
                 @how
                 @given(strategy)
@@ -89,10 +98,11 @@ def _words_of_engine(served: Served) -> dict[str, str]:
 
 
 def _strategies(
-    operation: APIOperation[Any, Any, Any, Any], paths: Mapping[str, str]
+    operation: APIOperation[Any, Any, Any, Any], engine: Mapping[str, str], things: Mapping[str, str]
 ) -> Iterator[tuple[SearchStrategy[Case[Any]], list[Any]]]:
-    word = _word(operation, paths)
-    named = {parameter.name: word for parameter in operation.path_parameters if word}
+    word = _word(operation, engine)
+    names = [parameter.name for parameter in operation.path_parameters]
+    named = {name: word or things[name] for name in names if word or name in things}
     yield operation.as_strategy(GenerationMode.POSITIVE, path_parameters=named or None), [ignored_auth]
     yield operation.as_strategy(GenerationMode.NEGATIVE), []
 
