@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import socket
 import threading
 from contextlib import closing
@@ -105,7 +106,7 @@ def test_a_head_that_does_not_come_or_does_not_end_is_cut(app_on_file, monkeypat
             said_until_it_ends(served, head, *([b"x" * 65_536] * 1000))
         monkeypatch.setattr("haulwright.api.head_limits.HEAD_SECONDS", 0.1)
         assert said_until_it_ends(served) == b""
-        assert said_until_it_ends(served, head) == b""
+        assert said_until_it_ends(served, head).startswith(b"HTTP/1.1 408 ")
         assert said_until_it_ends(served, whole, whole[:9]).count(b"HTTP/1.1 404") == 1
 
 
@@ -300,15 +301,36 @@ def test_a_database_that_takes_no_writes_is_told_and_nothing_is_half_done(postgr
             assert len(client.get("/jobs").json()["jobs"]) == 1
 
 
-def test_what_is_no_http_at_all_gets_a_problem_too(app_on_file):
+def test_what_never_comes_to_the_app_gets_a_problem_with_an_id_that_is_in_the_log(app_on_file, caplog):
+    caplog.set_level(logging.INFO, logger="haulwright.api")
+    large = b"GET /api/v1/jobs HTTP/1.1\r\nHost: 127.0.0.1\r\n" + b"X: 12345678\r\n" * 8000 + b"\r\n"
     with serving(app_on_file) as served:
         answers = [
             said_until_it_ends(served, b"GET /api/v1/jobs HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: many\r\n\r\n"),
             said_until_it_ends(served, b"what is this\r\n\r\n"),
+            said_until_it_ends(served, large),
         ]
-    for answer in answers:
+    lines = {record.facts["request"]: record for record in caplog.records if record.getMessage() == "no request"}
+    assert len(lines) == 3
+    for answer, (status, code) in zip(answers, [(400, "bad_request")] * 2 + [(431, "too_large")], strict=True):
         head, _, body = answer.partition(b"\r\n\r\n")
-        assert head.startswith(b"HTTP/1.1 400 ")
-        assert b"content-type: application/problem+json" in head
-        assert json.loads(body)["code"] == "bad_request"
-        assert int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0]) == len(body)
+        headers = dict(line.split(b": ", 1) for line in head.split(b"\r\n")[1:])
+        problem = json.loads(body)
+        assert head.startswith(f"HTTP/1.1 {status} ".encode())
+        assert (problem["status"], problem["code"]) == (status, code)
+        assert headers[b"content-type"] == b"application/problem+json"
+        assert int(headers[b"content-length"]) == len(body)
+        assert headers[b"x-content-type-options"] == b"nosniff"
+        assert headers[b"x-request-id"].decode() == problem["request_id"]
+        assert lines[problem["request_id"]].facts == {
+            "status": status, "address": "127.0.0.1", "request": problem["request_id"]
+        }  # fmt: skip
+
+
+def test_a_body_before_a_head_is_no_part_of_it(app_on_file):
+    """Requests that are sent without waiting for answers come in one piece."""
+    whole = b"GET /nowhere HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+    with serving(app_on_file) as served:
+        first = b"POST /nowhere HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000\r\n\r\n" + b"x" * 100_000
+        said = said_until_it_ends(served, first + whole[:9], whole[9:] + b"Connection: close\r\n\r\n")
+    assert b"HTTP/1.1 431" not in said

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from starlette.requests import Request
@@ -59,11 +59,7 @@ class OuterLayer:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [
-                    *message["headers"],
-                    *_missing_headers(message["headers"]),
-                    (ID_HEADER, request_id),
-                ]
+                message["headers"] = complete_headers(message["headers"], request_id)
             await send(message)
 
         try:
@@ -81,6 +77,11 @@ def _request_id_of(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
         if name == ID_HEADER:
             return value if _ID.fullmatch(value) else new_id().encode()
     return new_id().encode()
+
+
+def complete_headers(headers: Iterable[tuple[bytes, bytes]], request_id: bytes) -> list[tuple[bytes, bytes]]:
+    """The headers of an answer with those that every answer has."""
+    return [*headers, *_missing_headers(headers), (ID_HEADER, request_id)]
 
 
 def _missing_headers(headers: Iterable[tuple[bytes, bytes]]) -> Iterable[tuple[bytes, bytes]]:
@@ -103,7 +104,13 @@ def _write(scope: Scope, status: int, seconds: float) -> None:
         "address": (scope.get("client") or ("", 0))[0],
         "request": state.get("request_id", ""),
     }
+    write_line((scope["method"], scope["path"]), facts, level)
+
+
+def write_line(words: tuple[str, str], facts: Mapping[str, Any], level: int = logging.INFO) -> None:
+    """A line about a request: two words, and what became of it."""
+    if not log.isEnabledFor(level):
+        return
     present = {name: value for name, value in facts.items() if value not in {None, ""}}
-    words = (scope["method"], scope["path"])
     # Not by `log.log`, which looks through the stack for the line of code that nobody shows.
     log.handle(log.makeRecord(log.name, level, __file__, 0, "%s %s", words, None, extra={"facts": present}))
