@@ -9,6 +9,7 @@ import pytest
 
 from haulwright.engine.ids import new_id
 from haulwright.engine.job import LeaseKey
+from haulwright.engine.source import source_limits
 from haulwright.errors import Throttled
 from haulwright.sources import governor
 from haulwright.stores.sources.admission import Admission, Release
@@ -84,6 +85,19 @@ def test_a_run_looks_again_at_a_source_that_another_run_found_failing(bench, app
     assert not gates.was_open("files", 60.0)
     assert gates.is_shut_to(Admission("files", 1, holder))
     assert not gates.was_open("files", 60.0)
+
+
+def test_of_many_sources_a_process_remembers_those_that_it_looked_at_last(bench, app, monkeypatch):
+    monkeypatch.setattr("haulwright.stores.sources.gate.MOST_SEEN_OPEN", 3)
+    names = [f"shop-{number}.example" for number in range(10)]
+    bench.use(app)
+    gates, holder = app.store.gates, LeaseKey(new_id(), 1, new_id())
+    for name in names:
+        app.store.sources.declare(name, source_limits(rate="10/s"))
+        assert not gates.is_shut_to(Admission(name, 1, holder))
+        assert gates.was_open(name, 60.0)
+
+    assert sum(gates.was_open(name, 60.0) for name in names) <= 3
 
 
 def noting(method, calls):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from haulwright import events
 from haulwright.clock import SECOND
@@ -33,6 +33,8 @@ from haulwright.stores.sources.limits import Sources
 from haulwright.stores.sources.waiters import SourceWaiters, permit_wait_us
 
 Answer = Admission | Denial
+MOST_SEEN_OPEN: Final = 1000
+"""Sources of which a process remembers when it saw them open: a second or so, for those that it asks just now."""
 NOBODY = LeaseKey("", 0, "")
 """Who has no probe: a source that lets this one in lets everybody in."""
 
@@ -102,6 +104,8 @@ class Gates:
         began = time.monotonic()
         state = self._sources.standing(admission.key)
         if state is not None and not state.shuts_out(NOBODY):
+            if len(self._seen_open) >= MOST_SEEN_OPEN:
+                self._seen_open.clear()  # which costs a look for each that is asked again
             self._seen_open[admission.key] = began
         return state is not None and state.shuts_out(admission.holder)
 
