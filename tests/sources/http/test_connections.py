@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import socket
 import threading
 
 import pytest
 
 from haulwright.sources.http import Blocked, Http, Limits, NotSent, OutcomeUnknown, Policy
+from tests.runtime.waiting import eventually
 from tests.sources.http.servers import respond
 from tests.sources.http.test_guard import answering, certificate_for
 
@@ -257,3 +259,24 @@ def test_a_proxy_that_refuses_or_speaks_for_the_server_is_not_believed(client, s
 
     with pytest.raises(NotSent, match="proxy refused"):
         client(policy=Policy(proxy=proxy.url)).get("https://shop.example/a")
+
+
+def test_connections_of_a_loop_that_has_ended_are_closed_and_forgotten(client, serve):
+    """`asyncio.run` again and again, on a client that lives as long as the program."""
+    server = serve(keep_answering(OK))
+    http = client()
+
+    async def ask():
+        return (await http.aget(server.url)).body
+
+    before = open_sockets()
+    assert [asyncio.run(ask()) for _ in range(5)] == [b"ok"] * 5
+
+    eventually(lambda: open_sockets() <= before)
+    assert asyncio.run(ask()) == b"ok"
+    assert len(http._transports) == 1
+
+
+def open_sockets():
+    return sum(isinstance(one, socket.socket) and one.fileno() >= 0 and one.getsockname()[:1] == ("127.0.0.1",)
+               for one in gc.get_objects())  # fmt: skip

@@ -235,6 +235,8 @@ class Http:
         with self._lock:
             if loop not in self._transports:
                 require_extra("http", "A request")  # before anything is sent, not in the middle of an answer
+                for ended in [other for other in self._transports if other.is_closed()]:
+                    del self._transports[ended]  # by itself none would go: its connections know their loop
                 self._transports[loop] = Transport(self._policy, self._connections)
             return self._transports[loop]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Final
@@ -73,6 +74,9 @@ class Transport:
         self._policy = policy
         self._connector = Connector(policy)
         self._pool = ConnectionPool(connections)
+        self._end = _closing_with_loop(self._pool)
+        with suppress(StopIteration):
+            self._end.__anext__().send(None)
 
     async def open(self, request: Request, limits: Limits, progress: Progress) -> WireResponse:
         """Send a request and return its answer once the headers are there."""
@@ -99,6 +103,17 @@ class Transport:
         """Close all connections."""
         self._pool.close()
         await asyncio.sleep(0)  # in which the loop lets go of them
+
+
+async def _closing_with_loop(pool: ConnectionPool) -> AsyncGenerator[None, None]:
+    """Begun, and not gone on with: a loop that ends in order, as that of `asyncio.run`, ends those first.
+
+    After that nobody could: what closes a connection is the loop's to do.
+    """
+    try:
+        yield
+    finally:
+        pool.close()
 
 
 def _head(request: Request, proxy: Proxy | None) -> bytes:
