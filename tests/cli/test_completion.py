@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import socket
+from contextlib import closing
+
 import pytest
 from click.shell_completion import ShellComplete
 
@@ -42,4 +45,31 @@ def test_where_there_is_no_database_and_no_app_nothing_is_offered_and_nothing_ma
     assert complete("-A", "no.such:app", "run", "") == {}
 
     assert list(tmp_path.glob("none.db*")) == []
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    "line", ["raise SystemExit(3)", "import os, sys; sys.exit('no settings')", "raise KeyboardInterrupt"]
+)
+def test_an_app_that_ends_the_process_on_import_ends_no_completion(complete, tmp_path, monkeypatch, capfd, line):
+    tmp_path.joinpath("leaving_app.py").write_text(f"print('hello')\n{line}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    assert complete("-A", "leaving_app:app", "run", "") == {}
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.postgres
+def test_a_database_that_does_not_answer_ends_no_completion(complete, monkeypatch, capfd):
+    """Somebody listens, and says nothing: the look would take as long as the database is waited for."""
+    monkeypatch.setattr("haulwright.cli.kit.completion.PATIENCE_SECONDS", 0.1)
+    with closing(socket.create_server(("127.0.0.1", 0))) as silent:
+        port = silent.getsockname()[1]
+
+        assert complete("--database", f"postgresql://127.0.0.1:{port}/none", "job", "why", "") == {}
+
+        silent.settimeout(30)
+        asked, _ = silent.accept()
+        with closing(asked):
+            assert asked.recv(8), "the look has begun, and still waits"
     assert capfd.readouterr() == ("", "")

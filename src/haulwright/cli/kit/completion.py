@@ -6,8 +6,9 @@ It only looks, and says nothing where it cannot: no database is made, and what a
 from __future__ import annotations
 
 import io
+import threading
 from collections.abc import Callable, Iterable
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 MOST: Final = 50
 """So many of the newest jobs are offered."""
+PATIENCE_SECONDS: Final = 2.0
+"""What a look may take: whoever pressed Tab waits for it."""
 TAIL_CHARS: Final = 12
 """The end of an id, by which a worker's log names a job, and every command finds it."""
 
@@ -55,12 +58,19 @@ def _looked_up(ctx: click.Context, look: Callable[[Site], Iterable[CompletionIte
     from haulwright.cli.kit.site import Site  # noqa: PLC0415 - only where a shell asks
 
     common = common_values(ctx)
-    try:
+    items: list[CompletionItem] = []
+
+    def look_up() -> None:
+        # Whatever is wrong, the command itself will tell of it. An app may even end the process when it is imported.
         with (
-            redirect_stdout(io.StringIO()),
-            redirect_stderr(io.StringIO()),
+            suppress(BaseException),
             Site(common["app_spec"], common["database"], as_json=True, utc=False) as site,
         ):
-            return list(look(site))
-    except Exception:  # noqa: BLE001 - whatever is wrong, the command itself will tell of it
-        return []
+            items.extend(look(site))
+
+    # In a thread that nobody has to wait for: a server that is silent or an app that hangs holds no shell.
+    looking = threading.Thread(target=look_up, name="haulwright-completion", daemon=True)
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        looking.start()
+        looking.join(PATIENCE_SECONDS)
+    return [] if looking.is_alive() else items
