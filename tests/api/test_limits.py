@@ -327,6 +327,34 @@ def test_what_never_comes_to_the_app_gets_a_problem_with_an_id_that_is_in_the_lo
         }  # fmt: skip
 
 
+def test_a_problem_does_not_repeat_all_that_was_sent(served):
+    for body in ({"task": "t" * 500_000}, {"task": "add", "args": {"a": 1}, "unique": "q" * 500_000}):
+        answer = served.client().post("/jobs", json=body)
+
+        assert (answer.status_code, len(answer.text) < 5000) == (422, True)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32"])
+def test_json_is_utf_8_for_its_depth_is_counted_in_that(served, encoding):
+    quote = "\u2222"  # two bytes that are quotation marks, if they are taken one by one
+    deep = '{"task": "add", "args": {"a": 1, "b": "' + quote + '"}, "headers": ' + "[" * 100 + "]" * 100 + "}"
+    for path in ("/jobs", "/jobs/bulk"):
+        answer = served.client().post(path, content=deep.encode(encoding), headers=JSON)
+
+        assert (answer.status_code, answer.json()["code"]) == (400, "bad_request")
+
+
+@pytest.mark.parametrize("name", ["Idempotency-Key", "Haulwright-Tenant", "Haulwright-Reason"])
+def test_a_header_of_ours_that_is_there_twice_is_refused(served, name):
+    body = {"task": "add", "args": {"a": 1}}
+    headers = [(name, "globex"), (name, "acme")]
+
+    answer = served.admin().request("POST", "/jobs", json=body, headers=headers)
+
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid_value")
+    assert served.app.operations().jobs.page().jobs == []
+
+
 def test_a_body_before_a_head_is_no_part_of_it(app_on_file):
     """Requests that are sent without waiting for answers come in one piece."""
     whole = b"GET /nowhere HTTP/1.1\r\nHost: 127.0.0.1\r\n"

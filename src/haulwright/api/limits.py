@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import time
 from collections import OrderedDict
@@ -183,6 +184,8 @@ class BodyLimits:
         except TimeoutError:
             raise _too_slow(self._limits.body_seconds) from None
         body = b"".join(pieces)
+        if json.detect_encoding(body) not in {"utf-8", "utf-8-sig"}:  # as who reads it would; its depth is not counted
+            raise HTTPException(HTTPStatus.BAD_REQUEST, "The body is no JSON in UTF-8.")
         if is_too_deep(body):
             status, detail = HTTPStatus.UNPROCESSABLE_ENTITY, f"The JSON is nested deeper than {DEEPEST_JSON} levels."
             raise HTTPException(status, detail)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 KEY_HEADER: Final = b"idempotency-key"
 LONGEST_KEY_CHARS: Final = 255
+SINGLE: Final = frozenset({KEY_HEADER, TENANT_HEADER, REASON_HEADER})
 _PLAIN: Final = re.compile(r"[A-Za-z0-9-]+")
 """A part of a path that is written as it is, as an id."""
 UNSAFE: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
@@ -80,6 +81,7 @@ async def call_of(request: Request) -> ApiCall:
     _require_known_query(request, query)
     _require_no_nul("path", request.path_params)
     _require_no_nul("query", query)
+    _require_single(request)
     reason = (header_of(request.scope, REASON_HEADER) or "")[:LONGEST_REASON_CHARS]
     principal = identity.principal(header_of(request.scope, TENANT_HEADER), reason)
     word = _key_of(request)
@@ -89,6 +91,14 @@ async def call_of(request: Request) -> ApiCall:
 
 Caller = Annotated[ApiCall, Depends(call_of)]
 """The parameter by which an endpoint asks for its call."""
+
+
+def _require_single(request: Request) -> None:
+    """Refuse a header of ours that is there twice: whoever stands between may have read the other one."""
+    names = [name for name, _ in request.scope["headers"] if name in SINGLE]
+    if len(names) > len(set(names)):
+        why = "is there more than once"
+        raise InvalidValue("header", max(names, key=names.count).decode(), why, hint="Send it once.")
 
 
 def _key_of(request: Request) -> str | None:

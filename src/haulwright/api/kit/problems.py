@@ -32,6 +32,8 @@ log = logging.getLogger("haulwright.api")
 MEDIA_TYPE: Final = "application/problem+json"
 RETRY_AFTER_SECONDS: Final = 5
 LONGEST_INPUT_CHARS: Final = 200
+LONGEST_TEXT_CHARS: Final = 1000
+"""Of what a problem says: it may repeat what was sent, which may be a megabyte."""
 STATUS_OF: Final[Sequence[tuple[type[HaulwrightError], HTTPStatus]]] = (
     (NotFound, HTTPStatus.NOT_FOUND),
     (Forbidden, HTTPStatus.FORBIDDEN),
@@ -111,13 +113,17 @@ def problem(  # noqa: PLR0913 - the members of a problem, each with a name
         "title": status.phrase,
         "status": status.value,
         "code": code,
-        "detail": redact(detail),
-        "hint": redact(hint),
+        "detail": _clipped(redact(detail)),
+        "hint": _clipped(redact(hint)),
         "request_id": request_id,
     }
     if errors is not None:
         document["errors"] = errors
     return Response(json.dumps(document), status, dict(headers or {}), MEDIA_TYPE)
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= LONGEST_TEXT_CHARS else f"{text[:LONGEST_TEXT_CHARS]}..."
 
 
 def problem_of(error: HaulwrightError, request_id: str) -> Response:
