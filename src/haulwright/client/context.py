@@ -22,7 +22,7 @@ from haulwright.client.join import JobOutcome, handles_of, join_steps, note_reco
 from haulwright.client.ledger_calls import CommitCall, EffectCall
 from haulwright.client.ledger_keys import COMMIT, LedgerKeys
 from haulwright.client.signals import Signals
-from haulwright.client.steps import CallStep, Steps, StoreStep, awalk, walk
+from haulwright.client.steps import CallStep, CommitStep, Steps, StoreStep, awalk, walk
 from haulwright.client.transaction import Tx
 from haulwright.engine.headers import parse_headers
 from haulwright.engine.payload import EFFECT_LIMIT_BYTES, PROGRESS_LIMIT_BYTES, RESULT_LIMIT_BYTES, check
@@ -36,11 +36,13 @@ from haulwright.errors import (
     Permanent,
     ResultTooLarge,
 )
+from haulwright.stores.commit_groups import CommitRequest, code_of
 from haulwright.stores.error_kinds import statements_of_caller
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from haulwright.client.commit_queue import CommitQueue
     from haulwright.client.handle import Handle
     from haulwright.client.task import Call
     from haulwright.engine.job import Lease
@@ -67,6 +69,8 @@ class Context:
     store: Store
     signals: Signals = field(default_factory=Signals)
     worker: str = ""
+    commit_queue: CommitQueue | None = None
+    """Where commits meet those of other runs of this worker, if there is one."""
     settled: bool = False
     """The job was settled by a commit of its own."""
     settled_fields: str | None = None
@@ -305,13 +309,12 @@ class Context:
                 value = function(Tx(connection, self), *commit.args, **commit.kwargs)
             return values.dump(value, limit_bytes=limit)
 
-        def work(connection: Connection) -> str | None:
-            _, text = self.store.effects.commit_on(connection, self.job, key, f"{COMMIT}{name}", act)
-            if settle:
-                self.store.settlements.settle_on(connection, [self._settlement(text)], self.worker)
-            return text
-
-        text = yield StoreStep(partial(self.store.effects.under, self.job, "commit", work))
+        settlement = self._settlement if settle else None
+        request = CommitRequest(self.job, key, f"{COMMIT}{name}", act, code_of(function), self.worker, settlement)
+        queue = self.commit_queue
+        text: str | None = yield (
+            StoreStep(partial(self.store.commits.commit, request)) if queue is None else CommitStep(request, queue)
+        )
         self.settled = self.settled or settle
         note_recorded(self, text or "")
         return None if text is None else values.load(text)

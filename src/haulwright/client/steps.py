@@ -6,7 +6,11 @@ import asyncio
 import inspect
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from haulwright.client.commit_queue import CommitQueue
+    from haulwright.stores.commit_groups import CommitRequest
 
 from haulwright.client.blocking import is_async
 
@@ -21,13 +25,25 @@ class StoreStep:
 
 
 @dataclass(frozen=True, slots=True)
+class CommitStep:
+    """A step that the store may take together with those of other runs."""
+
+    request: CommitRequest
+    queue: CommitQueue
+
+    def act(self) -> str | None:
+        """Take it, and wait on this thread."""
+        return self.queue.commit(self.request)
+
+
+@dataclass(frozen=True, slots=True)
 class CallStep:
     """A step that is the user's own function."""
 
     act: Callable[[], Any]
 
 
-Steps = Generator[StoreStep | CallStep, Any, T]
+Steps = Generator[StoreStep | CommitStep | CallStep, Any, T]
 
 
 def walk(steps: Steps[T]) -> T:
@@ -61,7 +77,9 @@ async def awalk(steps: Steps[T]) -> T:
         return end.value  # type: ignore[no-any-return]
 
 
-async def _astep(step: StoreStep | CallStep) -> Any:
+async def _astep(step: StoreStep | CommitStep | CallStep) -> Any:
+    if isinstance(step, CommitStep):
+        return await step.queue.acommit(step.request)
     if isinstance(step, CallStep) and is_async(step.act):
         return await step.act()
     answer = await asyncio.to_thread(step.act)

@@ -39,6 +39,7 @@ from haulwright.runtime.failure import failure_of, storable
 
 if TYPE_CHECKING:
     from haulwright.client.calls import DeclaredTask
+    from haulwright.client.commit_queue import CommitQueue
     from haulwright.client.task import Task
     from haulwright.engine.job import Lease, LeaseKey
     from haulwright.runtime.async_executor import Lane
@@ -87,10 +88,13 @@ class Run:
     """Its job is in a final state since this run was settled."""
 
     @classmethod
-    def of(cls, lease: Lease, task: Task[..., Any], store: Store, worker: str) -> Run:
+    def of(
+        cls, lease: Lease, task: Task[..., Any], store: Store, worker: str, commit_queue: CommitQueue | None = None
+    ) -> Run:
         """A run that is about to begin."""
         own = task.declared
-        return cls(lease, own, Context(lease, store, Signals(), worker, event_fields=own.options.event_fields))
+        context = Context(lease, store, Signals(), worker, commit_queue, event_fields=own.options.event_fields)
+        return cls(lease, own, context)
 
     def __post_init__(self) -> None:
         self.key = self.lease.key

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from haulwright.runtime.observers import Observers
     from haulwright.stores.store import Store
 
+SETTLE_SECONDS = 30.0
+"""What a worker that ends waits for the outcomes of its runs to be written."""
 UNKNOWN_TASK_SECONDS = 30.0
 """How long a job whose task a worker does not have is left to others."""
 LINGER_SECONDS = 0.002

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from haulwright.clock import SECOND
 from haulwright.errors import DatabaseLost, HaulwrightError
+from haulwright.runtime.commit_writer import CommitWriter
 from haulwright.runtime.execution import Run
 from haulwright.runtime.executor import Executor
 from haulwright.runtime.heartbeat import Heartbeat
@@ -26,7 +27,7 @@ from haulwright.runtime.prefetch import Prefetch
 from haulwright.runtime.process import tuned_interpreter
 from haulwright.runtime.quota import DueJobs, Quota, SingleJob
 from haulwright.runtime.schema_watch import SchemaWatch
-from haulwright.runtime.settler import Settler, leave_to_others, release_of
+from haulwright.runtime.settler import SETTLE_SECONDS, Settler, leave_to_others, release_of
 from haulwright.runtime.startup import require_exclusive, require_importable, retry_while_away
 from haulwright.runtime.threads import LostThreads
 from haulwright.runtime.watchdog import Watchdog
@@ -45,17 +46,14 @@ SURPLUS_CHECK_SECONDS = 1.0
 """How often a worker looks whether it holds jobs that others could run sooner."""
 BEGIN_SECONDS = 0.0003
 """What was claimed begins first where one may write: its commit rings, and another claim would hold up these runs."""
-SETTLE_SECONDS = 30.0
-"""What a worker that ends waits for the outcomes of its runs to be written."""
+Part = CommitWriter | Executor | Settler | Heartbeat | Watchdog | Maintenance | ListenerThread
 
 
 class Worker:
     """One process that works."""
 
     def __init__(self, app: Haulwright, options: WorkerOptions, settings: Settings) -> None:
-        self.options = options
-        self._app = app
-        self._store = app.store
+        self.options, self._app, self._store = options, app, app.store
         self._identity = this_process(options.name)
         self._observers = Observers.logged(self._identity.name, app.observers)
         self._changed = threading.Condition()
@@ -67,8 +65,7 @@ class Worker:
         """Runs that are on their way to the executor, or back to the database."""
         self._stopping = threading.Event()
         self._hurrying = threading.Event()
-        self._cursor = ClaimCursor()
-        self._prefetch = Prefetch()
+        self._cursor, self._prefetch = ClaimCursor(), Prefetch()
         self._idle = IdleWait(options.poll_interval)
         self._was_notified = False
         """Somebody enqueued since the last claim began."""
@@ -86,6 +83,8 @@ class Worker:
         self._observers.tally.on_lost_database = partial(self.stop, at_once=True)
         self._claiming = Loop("claim", self._claim_next, self._observers)
         self._heartbeat_store = Store.open(app.database_url, clock=self._store.database.clock, pool_size=1)
+        self._commits = CommitWriter(self._store, self._observers)
+        self._run_of = partial(Run.of, store=self._store, worker=self._identity.name, commit_queue=self._commits.queue)
         self._executor = Executor(app, options.concurrency, self._observers, self._on_ended)
         self._listener = ListenerThread(self._store.database, self._observers, self._on_notify)
         self._settler = Settler(self._store, self._identity.name, self._observers, self._forget)
@@ -100,9 +99,10 @@ class Worker:
         )
 
     @property
-    def _parts(self) -> tuple[Executor | Settler | Heartbeat | Watchdog | Maintenance | ListenerThread, ...]:
+    def _parts(self) -> tuple[Part, ...]:
         """All that works beside the claims, in the order in which it starts."""
-        return (self._executor, self._settler, self._heartbeat, self._watchdog, self._maintenance, self._listener)
+        beside = (self._heartbeat, self._watchdog, self._maintenance, self._listener)
+        return (self._commits, self._executor, self._settler, *beside)
 
     def run(self) -> int:
         """Work until told to stop, or until there is no reason to go on; returns the jobs it took."""
@@ -208,8 +208,8 @@ class Worker:
     def _claim(self, room: int) -> int:
         self._was_notified = False
         leases = self._due_jobs.claim(room, self._cursor, CLAIM_BYTES - self._held_bytes)
-        tasks, worker = self._app.tasks, self._identity.name
-        claimed = [Run.of(lease, tasks[lease.task], self._store, worker) for lease in leases if lease.task in tasks]
+        tasks = self._app.tasks
+        claimed = [self._run_of(lease, tasks[lease.task]) for lease in leases if lease.task in tasks]
         runs = self._without_held(claimed)
         self._moving = runs
         with self._changed:

@@ -283,7 +283,7 @@ class Effects:
 
     def _settle_on(self, connection: Connection, lease: Lease, key: str, result: str) -> None:
         named = self._named(lease, key)
-        kept = self._keep(connection, named, result)
+        kept = self.keep(connection, named, result)
         ended = {"fence": lease.fence, "worker_id": lease.worker_id, "now": self._db.clock.now()}
         if not connection.run(self._book["settle"], named | kept | ended):
             raise LeaseLost(lease.id, lease.fence, "effect")
@@ -306,8 +306,8 @@ class Effects:
             result = zlib.decompress(body).decode()
         return Begun(state, result, dropped=stored == "dropped", tries=tries)
 
-    def _keep(self, connection: Connection, named: dict[str, Any], result: str) -> dict[str, Any]:
-        """Where a result is kept: in the row, compressed beside it, or nowhere."""
+    def keep(self, connection: Connection, named: dict[str, Any], result: str) -> dict[str, Any]:
+        """Where a result is kept: in the row, compressed beside it, or nowhere. Writes what stands beside it."""
         size = len(result.encode())
         if size <= EFFECT_INLINE_LIMIT_BYTES:
             return {"result": result, "stored": "inline"}

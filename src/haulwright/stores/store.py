@@ -10,6 +10,7 @@ from haulwright.stores import migrations
 from haulwright.stores.api_tokens import ApiTokens
 from haulwright.stores.cache import ResponseCache
 from haulwright.stores.clock import DatabaseClock
+from haulwright.stores.commit_groups import CommitGroups
 from haulwright.stores.connect import open_database, prepare
 from haulwright.stores.connection import Database
 from haulwright.stores.dead_letters import DeadLetters
@@ -57,6 +58,7 @@ class Store:
         self.leases = LEASES[database.dialect](database, self.events, permits, self.gates, self.settlements)
         self.recovery = Recovery(database, self.events, permits, self.gates, self.settlements)
         self.effects = Effects(database, self.events, self.leases)
+        self.commits = CommitGroups(database, self.effects, self.leases, self.settlements)
         self.jobs = Jobs(database, self.events, self.settlements, self.effects)
         self.grouped_enqueues = GroupedEnqueues(database, self.jobs)
         self._clock = DatabaseClock(database)

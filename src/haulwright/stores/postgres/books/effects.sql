@@ -32,6 +32,37 @@ set state = 'done', result = :result, stored = :stored, settled_at = haulwright_
 where tenant = :tenant and key = :key and state = 'intent' and fence = :fence and worker_id = :worker_id::uuid
 returning key;
 
+-- name: begin_group
+-- The first statement of a transaction of several commits: none of them waits for somebody's lock for long, for all of
+-- them would. Where that is not enough each goes alone, and waits as long as any transaction.
+select set_config('lock_timeout', '200ms', true);
+
+-- name: hold_commits
+-- Locks the jobs of several commits under their fences, in one order, and says whose commit is not in the ledger yet.
+select j.id, j.fence, j.worker_id, e.key is null
+from (select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence, unnest(:worker_id::uuid[]) as worker_id,
+             unnest(:tenant::text[]) as tenant, unnest(:key::text[]) as key
+      order by 1) input
+join haulwright_jobs j on j.id = input.id and j.fence = input.fence and j.worker_id = input.worker_id
+left join haulwright_effects e on e.tenant = input.tenant and e.key = input.key
+where j.state || '' = 'running'
+order by j.id for update of j;
+
+-- name: record_commits
+-- What several commits of held jobs came to, written when it is done. Nothing comes back for a key that is there already:
+-- whoever wrote it was faster, and this transaction must not be committed.
+insert into haulwright_effects (
+    tenant, key, job_key, job_id, name, kind, state, fence, worker_id, result, stored, started_at, settled_at)
+select tenant, key, job_key, job_id, name, 'commit', 'done', fence, worker_id, result, stored,
+       (select haulwright_now(:now::bigint)), (select haulwright_now(:now::bigint))
+from (select unnest(:tenant::text[]) as tenant, unnest(:key::text[]) as key, unnest(:job_key::text[]) as job_key,
+             unnest(:job_id::uuid[]) as job_id, unnest(:name::text[]) as name, unnest(:fence::bigint[]) as fence,
+             unnest(:worker_id::uuid[]) as worker_id, unnest(:result::text[]) as result,
+             unnest(:stored::text[]) as stored
+      order by 1, 2) input
+on conflict (tenant, key) do nothing
+returning key;
+
 -- name: mark_unknown
 update haulwright_effects set state = 'unknown', settled_at = haulwright_now(:now::bigint)
 where tenant = :tenant and key = :key and state = 'intent'

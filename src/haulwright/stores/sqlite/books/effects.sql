@@ -32,6 +32,29 @@ set state = 'done', result = :result, stored = :stored, settled_at = :now
 where tenant = :tenant and key = :key and state = 'intent' and fence = :fence and worker_id = :worker_id
 returning key;
 
+-- name: begin_group
+-- Nothing: an immediate transaction has waited before it began.
+select 1;
+
+-- name: hold_commits
+-- Which of the jobs of several commits are held, and whose commit is not in the ledger yet.
+select j.id, j.fence, j.worker_id, e.key is null
+from input
+cross join haulwright_jobs j
+left join haulwright_effects e on e.tenant = input.tenant and e.key = input.key
+where j.id = input.id and j.fence = input.fence and j.worker_id = input.worker_id and j.state = 'running';
+
+-- name: record_commits
+-- What several commits of held jobs came to, written when it is done. Nothing comes back for a key that is there already:
+-- whoever wrote it was faster, and this transaction must not be committed.
+insert into haulwright_effects (
+    tenant, key, job_key, job_id, name, kind, state, fence, worker_id, result, stored, started_at, settled_at)
+select input.tenant, input.key, input.job_key, input.job_id, input.name, 'commit', 'done', input.fence, input.worker_id,
+       input.result, input.stored, :now, :now
+from input where true
+on conflict (tenant, key) do nothing
+returning key;
+
 -- name: mark_unknown
 update haulwright_effects set state = 'unknown', settled_at = :now
 where tenant = :tenant and key = :key and state = 'intent'
