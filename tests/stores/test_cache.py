@@ -59,3 +59,13 @@ def test_what_is_over_the_room_for_all_goes_by_its_end(store):
 
     assert store.cache.prune(room_bytes=1_000_000) == 0
     assert store.cache.prune(room_bytes=5) == 2
+
+
+def test_many_keys_are_looked_for_at_once(store, clock):
+    """Mostly there is nothing under any of them."""
+    old, young, never = "b" * 64, "c" * 64, "d" * 64
+    store.cache.save(old, "shop", kept(seconds=10))
+    store.cache.save(young, "shop", kept())
+    clock.advance(10)
+
+    assert store.cache.kept([old, young, never]) == {young}

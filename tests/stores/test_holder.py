@@ -14,7 +14,7 @@ import pytest
 from haulwright.errors import LeaseLost
 from haulwright.stores import migrations
 from haulwright.stores.connect import open_database
-from haulwright.stores.sources.admission import Admission, Denial, Release, Requester
+from haulwright.stores.sources.admission import Admission, Denial, Leaving, Release, Requester
 from haulwright.stores.store import Store
 from tests.stores.gates import KEY, declare, fail
 from tests.stores.scenes import claim_one, give_same_number_to, new_job, settle
@@ -52,7 +52,7 @@ def test_who_leaves_does_not_give_back_the_permit_of_the_other(store, twin, outc
 def test_leaving_at_once_does_not_give_back_the_permit_of_the_other(store, twin):
     _, admission = twin
 
-    store.gates.leave_at_once(admission, Release("ok"))
+    store.gates.leave_quietly([Leaving(admission, Release("ok"))])
 
     assert store.sources.standing(KEY).held == 1
 

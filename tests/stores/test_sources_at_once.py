@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from haulwright.clock import SECOND
-from haulwright.stores.sources.admission import Admission, Denial, Release, Requester
+from haulwright.stores.sources.admission import Admission, Denial, Leaving, Release, Requester
 from tests.stores.gates import KEY, declare, outsider
 from tests.stores.scenes import lose
 
@@ -30,7 +30,7 @@ def test_a_fast_source_is_passed_and_left_at_once(store, at_once):
 
     assert isinstance(passed, Admission)
     assert store.sources.standing(KEY).held == 1
-    assert store.gates.leave_at_once(passed, OK)
+    assert store.gates.leave_quietly([Leaving(passed, OK)], waiting=False)
     assert store.sources.standing(KEY).held == 0
     traffic = store.sources.traffic(5)[KEY]
     assert (traffic.requests, traffic.received_bytes, traffic.busy_seconds) == (1, 10, 0.5)
@@ -60,9 +60,11 @@ def test_nothing_is_waited_for_while_somebody_else_writes(store, at_once):
     declare(store, rate="600/min", burst=5)
     passed = at_once()
 
-    asked, left = store.database.transact(lambda _: (at_once(), store.gates.leave_at_once(passed, OK)))
+    asked, left = store.database.transact(
+        lambda _: (at_once(), store.gates.leave_quietly([Leaving(passed, OK)], waiting=False))
+    )
 
-    assert (asked, left) == (None, False)
+    assert (asked, left) == (None, None)
     assert store.sources.standing(KEY).tickets == 1
 
 
@@ -91,7 +93,7 @@ def test_an_answer_that_says_something_of_the_server_is_never_left_quietly(store
     declare(store, rate="600/min", burst=5)
     passed = store.gates.ask(KEY, Requester(outsider()), lease_seconds=60.0)
 
-    assert not store.gates.leave_at_once(passed, left)
+    assert not store.gates.leave_quietly([Leaving(passed, left)])
     store.gates.leave(passed, left)
     row = store.sources.get(KEY)
     assert row.last_failure_at is not None or row.closing.gate == "parked"
@@ -103,7 +105,7 @@ def test_the_probe_of_a_breaker_is_never_left_quietly(store, clock):
     clock.advance(301)
     probe = store.gates.ask(KEY, Requester(outsider()), lease_seconds=60.0)
 
-    assert not store.gates.leave_at_once(probe, OK)
+    assert not store.gates.leave_quietly([Leaving(probe, OK)])
     store.gates.leave(probe, OK)
     assert store.sources.standing(KEY).breaker == "closed"
 
@@ -123,3 +125,27 @@ def test_a_server_is_never_asked_at_once(store, at_once):
     declare(store, rate="600/min", burst=5)
 
     assert at_once() is None
+
+
+def test_those_who_leave_together_are_counted_each_and_give_back_what_they_had(store):
+    declare(store, rate="600/min", burst=5, concurrency=4)
+    passed = [store.gates.ask(KEY, Requester(outsider()), lease_seconds=60.0) for _ in range(3)]
+    releases = [OK, Release("ignored", counts=False), Release("answered", sent=3, received=7, seconds=0.25)]
+
+    leavings = [Leaving(admission, release) for admission, release in zip(passed[:2], releases[:2], strict=True)]
+    assert store.gates.leave_quietly(leavings)
+    assert store.sources.standing(KEY).held == 1
+    assert store.gates.leave_quietly([Leaving(passed[2], releases[2])])
+
+    assert store.sources.standing(KEY).held == 0
+    traffic = store.sources.traffic(5)[KEY]
+    assert (traffic.requests, traffic.sent_bytes, traffic.received_bytes) == (2, 3, 17)
+    assert traffic.busy_seconds == 0.75
+
+
+def test_one_that_says_something_of_the_server_has_nobody_leave_quietly(store):
+    declare(store, rate="600/min", burst=5, concurrency=4)
+    passed = [store.gates.ask(KEY, Requester(outsider()), lease_seconds=60.0) for _ in range(2)]
+
+    assert not store.gates.leave_quietly([Leaving(passed[0], OK), Leaving(passed[1], Release("failed"))])
+    assert store.sources.standing(KEY).held == 2

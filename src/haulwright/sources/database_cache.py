@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
+from haulwright.client.context import current
 from haulwright.clock import SECOND
+from haulwright.sources.grouped_calls import GroupedCalls
 from haulwright.sources.http.cache_store import CacheEntry
 from haulwright.stores.cache import CachedResponse, ResponseCache
 
@@ -20,9 +22,12 @@ class DatabaseCacheStore:
     def __init__(self, key: str, cache: Callable[[], ResponseCache]) -> None:
         self._key = key
         self._cache = cache
+        self._looks: GroupedCalls[tuple[ResponseCache, str], bool] = GroupedCalls(_are_kept)
 
     async def load(self, key: str) -> CacheEntry | None:
-        """The answer kept under a key."""
+        """The answer kept under a key. Mostly there is none: runs that come together look for that once."""
+        if current.get() is not None and not await self._looks.call((self._cache(), key)):
+            return None
         kept = await asyncio.to_thread(lambda: self._cache().load(key))
         return None if kept is None else _stored(kept)
 
@@ -33,6 +38,14 @@ class DatabaseCacheStore:
     async def forget(self, key: str) -> None:
         """Drop what is kept under a key, if anything."""
         await asyncio.to_thread(lambda: self._cache().forget(key))
+
+
+def _are_kept(looks: Sequence[tuple[ResponseCache, str]]) -> list[bool]:
+    """Whether there is something under each key."""
+    kept = {
+        cache: cache.kept([key for other, key in looks if other is cache]) for cache in {cache for cache, _ in looks}
+    }
+    return [key in kept[cache] for cache, key in looks]
 
 
 def _kept(stored: CacheEntry) -> CachedResponse:

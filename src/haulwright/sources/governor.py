@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -14,8 +15,9 @@ from haulwright.engine.job import LeaseKey
 from haulwright.engine.lease import gate_wait_us
 from haulwright.engine.source import LEASE_SECONDS, PATIENCE_SECONDS, gate_name
 from haulwright.errors import Throttled
+from haulwright.sources.grouped_calls import GroupedCalls
 from haulwright.sources.http.gate import OPEN, Grant, Verdict
-from haulwright.stores.sources.admission import Admission, Denial, Release, Requester
+from haulwright.stores.sources.admission import Admission, Denial, Leaving, Release, Requester
 
 if TYPE_CHECKING:
     from haulwright.sources.source import Source
@@ -39,11 +41,16 @@ FIRST_NAP_SECONDS: Final = 0.05
 """The first wait for a permit; it doubles, up to the patience in all."""
 
 
+Leavings = GroupedCalls[tuple["Gates", Leaving], bool]
+"""Those that leave one source at the same moment."""
+
+
 class SourceGrant:
     """The right to make one request. Given back exactly once."""
 
-    def __init__(self, gates: Gates, admission: Admission, running: Context | None) -> None:
+    def __init__(self, gates: Gates, leavings: Leavings, admission: Admission, running: Context | None) -> None:
         self._gates = gates
+        self._leavings = leavings
         self._admission = admission
         self._running = running
 
@@ -52,9 +59,10 @@ class SourceGrant:
         release = _release(verdict)
         if release.park_seconds and self._running is not None:
             self._running.signals.parked = gate_name(self._admission.key, "parked")
-        if not self._gates.leave_at_once(self._admission, release):
-            leaving = asyncio.get_running_loop().run_in_executor(None, self._gates.leave, self._admission, release)
-            closed = await leaving
+        leaving = Leaving(self._admission, release)
+        if not (release.is_quiet and await self._leavings.call((self._gates, leaving))):
+            leave = partial(self._gates.leave, self._admission, release, quietly=False)
+            closed = await asyncio.get_running_loop().run_in_executor(None, leave)
             if closed is not None and self._running is not None:
                 self._running.signals.probed = (closed.wait_us / SECOND + AFTER_OTHERS_SECONDS, closed.name)
 
@@ -65,6 +73,7 @@ class Governor:
     def __init__(self, source: Source) -> None:
         self._source = source
         self._came_back: dict[LeaseKey, None] = {}
+        self._leavings: Leavings = GroupedCalls(_leave_quietly, _leave_at_once)
 
     async def enter(self) -> Grant:
         """Return the right to make one request. A short wait is slept; a longer one raises `Throttled`."""
@@ -79,7 +88,7 @@ class Governor:
             if admission is None:
                 return await OPEN.enter()
             if await _has_begun(gates, admission):
-                return SourceGrant(gates, admission, running)
+                return SourceGrant(gates, self._leavings, admission, running)
             admission = None  # closed meanwhile: who asks now is mostly told when to come back
         raise Throttled(f"The source {self._source.key} opens and closes too fast.", after=PATIENCE_SECONDS)
 
@@ -128,6 +137,24 @@ class Governor:
             if len(self._came_back) > REMEMBERED:
                 self._came_back.pop(next(iter(self._came_back)), None)
         return Requester(holder, back)
+
+
+def _leave_quietly(leavings: Sequence[tuple[Gates, Leaving]]) -> list[bool]:
+    """Have all leave together that can; of each, whether it has."""
+    by_gates: dict[Gates, list[Leaving]] = {}
+    for gates, leaving in leavings:
+        by_gates.setdefault(gates, []).append(leaving)
+    left = {gates: bool(gates.leave_quietly(several)) for gates, several in by_gates.items()}
+    return [left[gates] for gates, _ in leavings]
+
+
+def _leave_at_once(leavings: Sequence[tuple[Gates, Leaving]]) -> list[bool] | None:
+    """The same without waiting for anything, where they are of one database and it can."""
+    gates = leavings[0][0]
+    if any(other is not gates for other, _ in leavings):
+        return None
+    left = gates.leave_quietly([leaving for _, leaving in leavings], waiting=False)
+    return None if left is None else [left] * len(leavings)
 
 
 def _outsider() -> Requester:

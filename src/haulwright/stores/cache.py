@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from haulwright.clock import Instant
@@ -40,6 +41,12 @@ class ResponseCache:
         params = {"key": key, "now": self._db.clock.now()}
         row = self._db.read(lambda connection: first(connection.run(self._book["load"], params)))
         return None if row is None else CachedResponse(row[0], row[1], bytes(row[2]), *row[3:])
+
+    def kept(self, keys: Sequence[str]) -> set[str]:
+        """Those of some keys under which there is an answer."""
+        columns, now = {"key": list(keys)}, {"now": self._db.clock.now()}
+        rows = self._db.read(lambda connection: connection.run_batch(self._book["kept"], columns, now))
+        return {key for (key,) in rows}
 
     def save(self, key: str, source: str, response: CachedResponse) -> bool:
         """Keep an answer in place of what was there; False where it is too large, and nothing is kept."""

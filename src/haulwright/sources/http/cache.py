@@ -156,7 +156,7 @@ class HttpCache:
             and freshness.may_serve_stale(stored, request.headers, self.now())
         ):
             return _served(stored, "stale", self.now()), stored
-        return response, await self._keep(request, scope, key, response, requested_at)
+        return response, await self._keep(request, scope, key if stored else None, response, requested_at)
 
     async def _renew(
         self, key: str, stored: CacheEntry, response: Response, requested_at: float
@@ -176,13 +176,13 @@ class HttpCache:
         return key, stored
 
     async def _keep(
-        self, request: Request, scope: str | None, key: str, response: Response, requested_at: float
+        self, request: Request, scope: str | None, before: str | None, response: Response, requested_at: float
     ) -> CacheEntry | None:
         """Keep an answer that may be kept, in place of the one before; drop the one before where it may not."""
         may_store = freshness.may_store(request.method, request.headers, response.status, response.headers)
         if not may_store or request.is_repeated_in(response.headers, response.body):
-            if response.status < min(_STANDS_IN_FOR):
-                await self._store.forget(key)
+            if before is not None and response.status < min(_STANDS_IN_FOR):
+                await self._store.forget(before)
             return None
         stored = freshness.dated(self._as_stored(request, response, requested_at))
         first = key_of(request.method, request.address.url, scope)

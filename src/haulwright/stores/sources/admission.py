@@ -61,6 +61,18 @@ class Release(NamedTuple):
     counts: bool = True
     """False where no request was made."""
 
+    @property
+    def is_quiet(self) -> bool:
+        """Whether it says nothing that others must know at once."""
+        return self.outcome not in ("failed", "auth") and self.park_seconds <= 0
+
+
+class Leaving(NamedTuple):
+    """A right that is given back."""
+
+    admission: Admission
+    release: Release
+
 
 class ClaimedAdmissions:
     """What jobs of this process got with their claim and have not used yet."""

@@ -28,7 +28,7 @@ from haulwright.stores.books import book
 from haulwright.stores.connection import Connection, Database, Row, first
 from haulwright.stores.events import Events
 from haulwright.stores.job_rows import fenced
-from haulwright.stores.sources.admission import Admission, Denial, Release, Requester
+from haulwright.stores.sources.admission import Admission, Denial, Leaving, Release, Requester
 from haulwright.stores.sources.limits import Sources
 from haulwright.stores.sources.waiters import SourceWaiters, permit_wait_us
 
@@ -113,14 +113,14 @@ class Gates:
         """Whether this process saw within so many seconds that the source was open to everybody."""
         return time.monotonic() - self._seen_open.get(key, float("-inf")) < seconds
 
-    def leave(self, admission: Admission, release: Release) -> Denial | None:
-        """Give the right back, and say what the request taught about the server.
+    def leave(self, admission: Admission, release: Release, *, quietly: bool = True) -> Denial | None:
+        """Give the right back, and say what the request taught about the server; `quietly` where that is enough.
 
         Where it was the probe of a breaker and failed, the answer is how long the source is closed again.
         """
-        params = self._leaving(admission, release)
-        if _is_quiet(release) and self._db.run_nondurable(self._book["leave_quietly"], params):
+        if quietly and release.is_quiet and self.leave_quietly([Leaving(admission, release)]):
             return None
+        params = self._leaving(admission, release)
 
         def work(connection: Connection) -> tuple[bool, Denial | None]:
             row = first(connection.run(self._book["leave"], params))
@@ -138,15 +138,35 @@ class Gates:
             self._sources.realign(admission.key)
         return closed
 
-    def leave_at_once(self, admission: Admission, release: Release) -> bool:
-        """The same for an event loop, where it changes nothing for anybody else; False where `leave` has to do it.
+    def leave_quietly(self, leavings: Sequence[Leaving], *, waiting: bool = True) -> bool | None:
+        """The same for several of one source, where it changes nothing for others; False where `leave` has to do it.
 
-        Nothing depends on it, so it does not wait for the disk, nor for anybody who writes.
+        Nothing depends on it, so it does not wait for the disk. Without `waiting` it is for an event loop: None, and
+        nothing done, where it would take more than a moment.
         """
-        if not self._db.answers_at_once or not _is_quiet(release):
+        if not all(release.is_quiet for _, release in leavings):
             return False
-        params = self._leaving(admission, release)
-        return bool(self._db.run_nondurable(self._book["leave_quietly"], params, waiting=False))
+        if not (waiting or self._db.answers_at_once):
+            return None
+        key = leavings[0].admission.key
+        counted = [release for _, release in leavings if release.counts]
+        params = {
+            "key": key,
+            "gate": gate_name(key, "permits"),
+            "outcome": "ok" if any(release.outcome == "ok" for _, release in leavings) else leavings[0].release.outcome,
+            "requests": len(counted),
+            "sent": sum(release.sent for release in counted),
+            "received": sum(release.received for release in counted),
+            "busy_us": sum(round(release.seconds * SECOND) for release in counted),
+            "now": self._db.clock.now(),
+        }
+        admissions = [admission for admission, _ in leavings]
+        columns = {
+            "ticket": [admission.ticket for admission in admissions],
+            **fenced([admission.holder for admission in admissions]),
+        }
+        rows = self._db.run_nondurable(self._book["leave_quietly"], params, columns, waiting=waiting)
+        return None if rows is None else bool(rows)
 
     def _leaving(self, admission: Admission, release: Release) -> dict[str, Any]:
         park_us = round(min(max(release.park_seconds, 0.0), LONGEST_PARK_SECONDS) * SECOND)
@@ -301,11 +321,6 @@ def _answers(key: str, requesters: Sequence[Requester], rows: Sequence[Row]) -> 
         waits = [0] * denied if gate == "permits" else state.turns_us(denied)
         answers += [Denial(key, gate, wait_us) for wait_us in waits]
     return answers
-
-
-def _is_quiet(release: Release) -> bool:
-    """Whether the end of a request says nothing that others must know at once."""
-    return release.outcome not in ("failed", "auth") and release.park_seconds <= 0
 
 
 def _release_events(key: str, row: Row, park_us: int) -> list[Event]:

@@ -4,6 +4,9 @@
 select status, head, body, requested_at, answered_at, fresh_until, keep_until from haulwright_cache
 where key = :key and keep_until > haulwright_now(:now::bigint);
 
+-- name: kept
+select key from haulwright_cache where key = any(:key::text[]) and keep_until > haulwright_now(:now::bigint);
+
 -- name: save
 insert into haulwright_cache (
     key, source, status, head, body, size, requested_at, answered_at, fresh_until, keep_until)

@@ -155,10 +155,11 @@ returning s.breaker, s.breaker_since = s.updated_at, s.open_until, s.failure_str
     s.updated_at, s.concurrency is not null;
 
 -- name: leave_quietly
--- The same where an answer changes nothing for anybody: the server is well, no breaker is open, and nobody waits for the
--- permit. What it writes may be lost with a crash of the server: a permit comes back with its lease, and one line of
--- traffic more or less harms nobody. So it does not wait for the disk. No answer means that nothing was done. While all
--- permits are out it does nothing either: who has just lined up for one may be too new to be seen from here.
+-- The same for several at once, where their answers change nothing for anybody: the server is well, no breaker is open,
+-- and nobody waits for the permit. What it writes may be lost with a crash of the server: a permit comes back with its
+-- lease, and one line of traffic more or less harms nobody. So it does not wait for the disk. No answer means that
+-- nothing was done. While all permits are out it does nothing either: who has just lined up for one may be too new to be
+-- seen from here.
 with v as materialized (
     select s.key, (select haulwright_now(:now::bigint)) as now, set_config('synchronous_commit', 'off', true)
     from haulwright_sources s
@@ -166,15 +167,17 @@ with v as materialized (
         select 1 from haulwright_jobs j where j.waiting_on = :gate and j.state = 'queued'))
     for update of s
 ), deleted as (
-    delete from haulwright_source_permits p using v
-    where p.source = v.key and p.ticket = :ticket::bigint and p.holder = :id::uuid and p.fence = :fence::bigint
-      and p.worker_id = :worker_id::uuid
+    delete from haulwright_source_permits p using v, (
+        select unnest(:ticket::bigint[]) as ticket, unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence,
+               unnest(:worker_id::uuid[]) as worker_id) input
+    where p.source = v.key and p.ticket = input.ticket and p.holder = input.id and p.fence = input.fence
+      and p.worker_id = input.worker_id
     returning p.ticket
 ), counted as (
     insert into haulwright_traffic as t (source, minute, requests, failed, throttled, sent, received, busy_us)
-    select v.key, v.now / 60000000, 1, 0, 0, :sent::bigint, :received::bigint, :busy_us::bigint
-    from v where :counts::bool
-    on conflict (source, minute) do update set requests = t.requests + 1, sent = t.sent + excluded.sent,
+    select v.key, v.now / 60000000, :requests::bigint, 0, 0, :sent::bigint, :received::bigint, :busy_us::bigint
+    from v where :requests > 0
+    on conflict (source, minute) do update set requests = t.requests + excluded.requests, sent = t.sent + excluded.sent,
         received = t.received + excluded.received, busy_us = t.busy_us + excluded.busy_us
 )
 update haulwright_sources s

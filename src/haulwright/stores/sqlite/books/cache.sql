@@ -4,6 +4,9 @@
 select status, head, body, requested_at, answered_at, fresh_until, keep_until from haulwright_cache
 where key = :key and keep_until > :now;
 
+-- name: kept
+select c.key from input cross join haulwright_cache c where c.key = input.key and c.keep_until > :now;
+
 -- name: save
 insert into haulwright_cache (
     key, source, status, head, body, size, requested_at, answered_at, fresh_until, keep_until)

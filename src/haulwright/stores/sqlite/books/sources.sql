@@ -138,14 +138,15 @@ on conflict (source, minute) do update set requests = t.requests + 1, failed = t
     received = t.received + excluded.received, busy_us = t.busy_us + excluded.busy_us;
 
 -- name: leave_quietly
--- The same where an answer changes nothing for anybody: the server is well, no breaker is open, and nobody waits for the
--- permit. What it writes may be lost with the machine's power: a permit comes back with its lease, and one line of traffic
--- more or less harms nobody. So it need not wait for the disk. No answer means that nothing was done; each part asks the
--- same, for none of them changes the answer.
+-- The same for several at once, where their answers change nothing for anybody: the server is well, no breaker is open,
+-- and nobody waits for the permit. What it writes may be lost with the machine's power: a permit comes back with its
+-- lease, and one line of traffic more or less harms nobody. So it need not wait for the disk. No answer means that
+-- nothing was done; each part asks the same, for none of them changes the answer.
 update haulwright_sources as s
 set held = max(0, s.held - (
-        select count(*) from haulwright_source_permits p
-        where p.source = :key and p.ticket = :ticket and p.holder = :id and p.fence = :fence and p.worker_id = :worker_id)),
+        select count(*) from input cross join haulwright_source_permits p
+        where p.source = :key and p.ticket = input.ticket and p.holder = input.id and p.fence = input.fence
+          and p.worker_id = input.worker_id)),
     failure_streak = case when :outcome = 'ok' then 0 else s.failure_streak end,
     last_success_at = case when :outcome = 'ok' then :now else s.last_success_at end,
     updated_at = :now
@@ -153,16 +154,18 @@ where s.key = :key and s.breaker = 'closed' and (s.concurrency is null or not ex
     select 1 from haulwright_jobs j where j.waiting_on = :gate and j.state = 'queued'))
 returning key;
 delete from haulwright_source_permits
-where source = :key and ticket = :ticket and holder = :id and fence = :fence and worker_id = :worker_id
+where source = :key
+  and (ticket, holder, fence, worker_id) in (
+    select input.ticket, input.id, input.fence, input.worker_id from input)
   and exists (
     select 1 from haulwright_sources s where s.key = :key and s.breaker = 'closed')
   and not exists (select 1 from haulwright_jobs j where j.waiting_on = :gate and j.state = 'queued');
 insert into haulwright_traffic as t (source, minute, requests, failed, throttled, sent, received, busy_us)
-select s.key, :now / 60000000, 1, 0, 0, :sent, :received, :busy_us
+select s.key, :now / 60000000, :requests, 0, 0, :sent, :received, :busy_us
 from haulwright_sources s
-where :counts and s.key = :key and s.breaker = 'closed' and (s.concurrency is null or not exists (
+where :requests > 0 and s.key = :key and s.breaker = 'closed' and (s.concurrency is null or not exists (
     select 1 from haulwright_jobs j where j.waiting_on = :gate and j.state = 'queued'))
-on conflict (source, minute) do update set requests = t.requests + 1, sent = t.sent + excluded.sent,
+on conflict (source, minute) do update set requests = t.requests + excluded.requests, sent = t.sent + excluded.sent,
     received = t.received + excluded.received, busy_us = t.busy_us + excluded.busy_us;
 
 -- name: give_back
