@@ -12,6 +12,7 @@ from haulwright.client.signals import Signals
 from haulwright.engine.outcome import Bury, Cancel, Done, Failure, Outcome, RetryLater, Skip, Snooze
 from haulwright.engine.retry import Retry
 from haulwright.engine.settlement import RELEASE, Settlement, resolve
+from haulwright.stores.commit_groups import CommitRequest
 from haulwright.stores.effects import Begun
 from proof.support.diary import Diary
 from proof.support.machine import MACHINE
@@ -31,7 +32,7 @@ VERBS = {
     "deaf ctx": {"progress", "effect", "commit", "commit and settle", "stage"},
     "store": {
         "renew", "hold", "progress", "effect begin", "effect settle", "effect forget", "effect unknown", "commit",
-        "stage", "release", *OUTCOMES,
+        "commit together", "stage", "release", *OUTCOMES,
     },
 }  # fmt: skip
 """Everything that is tried, door by door. A deaf context did not hear its worker say that the lease is lost."""
@@ -71,6 +72,11 @@ class Afterlife:
         work = partial(store.effects.commit_on, lease=lease, key="late", name="late", act=self._must_not_run)
         return store.effects.under(lease, "commit", work)
 
+    def _commit_together_late(self) -> object:
+        """The same in a transaction that others share."""
+        late = CommitRequest(self._ctx.job, "late", "late", self._must_not_run, None, "")
+        return self._ctx.store.commits.commit_together([late])
+
     def _through_store(self) -> None:
         store, lease = self._ctx.store, self._ctx.job
         self._try("store", "renew", lambda: lease.id not in store.leases.renew([lease]).lost)
@@ -81,6 +87,7 @@ class Afterlife:
         self._try("store", "effect forget", lambda: store.effects.forget(lease, self._key(), Begun("done")))
         self._try("store", "effect unknown", lambda: store.effects.mark_unknown(lease, self._key(), "wait"))
         self._try("store", "commit", self._commit_late)
+        self._try("store", "commit together", self._commit_together_late)
         self._try("store", "stage", lambda: store.effects.move(lease, MACHINE, "SAVED"))
         self._try("store", "release", lambda: store.settlements.settle([Settlement(lease, RELEASE)]))
         for verb, outcome in OUTCOMES.items():

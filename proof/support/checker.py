@@ -22,7 +22,7 @@ AFTER_THE_END = {"job.requeued", "effect.resolved", "slot.opened"}
 FIRING = {"fired", "backfilled", "manual"}
 PROCESS_DIED = "process_died"
 """The code of a loss that was seen at once: the job was alone in a child process, and that died."""
-LEDGERED = frozenset({"pipeline", "settling", "failing", "snoozing", "joining", "governed", "visiting"})
+LEDGERED = frozenset({"pipeline", "settling", "failing", "snoozing", "joining", "governed", "visiting", "meeting"})
 """The tasks whose success means one effect and one commit in the ledger."""
 
 

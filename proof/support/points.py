@@ -57,6 +57,15 @@ POINTS: list[Point] = [
     *_around("commit", "effects.begin", nth=2),
     *_around("commit", "effects.settle", nth=2),
     *_around("commit and settle", "jobs.settle", "settling"),
+    *_beside("commits together", "effects.begin_group", "meeting"),
+    *_beside("commits together", "effects.hold_commits", "meeting"),
+    *(
+        Point("commits together", f"commit: in the function, {when} its rows", "meeting", nth)
+        for nth in (1, 2, 3)
+        for when in ("before", "after")
+    ),
+    *_around("commits together", "effects.record_commits", "meeting"),
+    *_around("commits together", "jobs.settle", "meeting"),
     *_around("settle", "jobs.settle"),
     Point("settle", "inside jobs.settle", only="sqlite"),
     *_around("first success", "jobs.settle_successes", "note"),

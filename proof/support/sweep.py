@@ -31,6 +31,8 @@ def kill_at(site: Site, work: Workload, point: Point, *, elsewhere: bool = True)
         words[SCHEDULE_VARIABLE] = "1"
     if point.work == "governed":
         words[CONCURRENCY_VARIABLE] = "2"  # so that one passes, one is refused, and one gets its turn without a claim
+    if point.work == "meeting":
+        words[CONCURRENCY_VARIABLE] = "3"
     if first := FIRST_DEATHS.get(point.work):
         _die(site, first, words | {HOST_VARIABLE: "far away"})  # so that the next one has to watch its lease
         site.clock.advance(PAST_THE_LEASE_SECONDS)

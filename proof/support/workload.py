@@ -12,6 +12,7 @@ from haulwright.client.task import Task
 from haulwright.engine.job import DEFAULT_LEASE_SECONDS, Lease
 from proof.support.afterlife import Afterlife
 from proof.support.machine import MACHINE
+from proof.support.meeting import Meeting
 from proof.support.site import SHORT_LEASE, Site
 
 SINK = "create table if not exists proof_sink (owner text not null, job_id text not null, fence bigint not null)"
@@ -72,6 +73,8 @@ class Workload:
         )
         self.calm = self.app.source("calm", rate="600/min", burst=10, concurrency=2)
         self.visiting: Task[..., int] = self.app.task(name="visiting", retry=policy, lease=lease)(self._visiting)
+        self.meeting: Task[..., int] = self.app.task(name="meeting", retry=policy, lease=lease)(self._meeting)
+        self._meets = Meeting()
         lingering = self.app.task(name="lingering", retry=policy, lease="2 s", concurrency=1)
         self.lingering: Task[..., int | Snooze] = lingering(self._lingering)
 
@@ -117,6 +120,14 @@ class Workload:
         with self._witnessed(ctx):
             self._charge_once(ctx, number)
             return ctx.commit("save", self._save, number, settle=True)
+
+    async def _meeting(self, ctx: Context, number: int) -> int:
+        """Commit together with the others, each with the end of its job."""
+        with self._witnessed(ctx):
+            key = owner_of(ctx.job)
+            await ctx.aeffect("charge", self._charge, key, number, recover=lambda _: self._found_outside(key))
+            await self._meets.arrive(ctx, self._save)
+            return await ctx.acommit("save", self._save, number, settle=True)
 
     def _failing(self, ctx: Context, number: int) -> int:
         with self._witnessed(ctx):

@@ -29,6 +29,8 @@ POINTS = (
     Point("claim", "after the commit of jobs.claim"),
     Point("effect", "effect: in the function, after it acted"),
     Point("commit", "before the commit of effects.settle", nth=2),
+    Point("commits together", "commit: in the function, after its rows", work="meeting", nth=2),
+    Point("commits together", "after the commit of effects.record_commits", work="meeting"),
     Point("slot", "after jobs.enqueue", work="slot"),
     Point("join", "after the commit of joins.wait_for", work="joining"),
     Point("end of a joined job", "before joins.wake_parents", work="joining"),

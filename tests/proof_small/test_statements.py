@@ -12,6 +12,7 @@ from haulwright.engine.settlement import RELEASE, Settlement
 from haulwright.engine.transitions import State
 from haulwright.errors import NotFound
 from haulwright.stores.books import book
+from haulwright.stores.commit_groups import CommitRequest
 from haulwright.stores.job_rows import fenced
 from tests.stores.scenes import (
     BOOM,
@@ -33,6 +34,9 @@ VERBS = {
     "set_lengths": lambda store, lease: bool(store.leases.set_lengths([lease])),
     "progress": lambda store, lease: store.leases.progress(lease, "{}"),
     "hold": lambda store, lease: store.database.transact(lambda c: store.leases.hold(c, lease)),
+    "commit together": lambda store, lease: bool(
+        store.commits.commit_together([CommitRequest(lease, "key", "save", lambda _: "1", None, "")])
+    ),
     "settle": lambda store, lease: settle(store, lease, Done()),
     "release": lambda store, lease: bool(store.settlements.settle([Settlement(lease, RELEASE)])),
 }

@@ -239,3 +239,20 @@ def test_a_method_is_known_again_and_so_is_a_partial():
 
     assert code_of(Saver().save) is code_of(partial(partial(Saver().save), 1)) is Saver.save.__code__
     assert code_of(print) is None
+
+
+@pytest.mark.postgres
+def test_no_commit_of_a_group_waits_long_for_the_lock_of_somebody(store, leases):
+    """All of them would wait. Alone each waits as long as any transaction."""
+    if store.database.dialect == "sqlite":
+        pytest.skip("an immediate transaction has waited before it began")
+    patience = []
+
+    def look(connection):
+        patience.extend(connection.execute("select current_setting('lock_timeout')"))
+        return "1"
+
+    store.commits.commit_together([request(leases[0], look), request(leases[1])])
+    store.commits.commit(request(leases[2], look))
+
+    assert patience == [("200ms",), ("10s",)]

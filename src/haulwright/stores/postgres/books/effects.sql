@@ -39,7 +39,7 @@ select set_config('lock_timeout', '200ms', true);
 
 -- name: hold_commits
 -- Locks the jobs of several commits under their fences, in one order, and says whose commit is not in the ledger yet.
-select j.id, j.fence, j.worker_id, e.key is null
+select input.id, input.fence, input.worker_id, e.key is null
 from (select unnest(:id::uuid[]) as id, unnest(:fence::bigint[]) as fence, unnest(:worker_id::uuid[]) as worker_id,
              unnest(:tenant::text[]) as tenant, unnest(:key::text[]) as key
       order by 1) input

@@ -38,7 +38,7 @@ select 1;
 
 -- name: hold_commits
 -- Which of the jobs of several commits are held, and whose commit is not in the ledger yet.
-select j.id, j.fence, j.worker_id, e.key is null
+select input.id, input.fence, input.worker_id, e.key is null
 from input
 cross join haulwright_jobs j
 left join haulwright_effects e on e.tenant = input.tenant and e.key = input.key
