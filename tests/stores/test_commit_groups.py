@@ -158,7 +158,7 @@ def test_a_large_result_is_kept_beside_its_row(store, leases):
 
 @pytest.mark.parametrize(
     "statement",
-    ["savepoint mine", "rollback", "commit", "  SET local lock_timeout = 1", "select set_config('a.b', 'c', true)"],
+    ["savepoint mine", "rollback", "commit", "  SET local lock_timeout = 1", "SELECT set_Config('a.b', 'c', true)"],
 )
 def test_what_is_about_the_transaction_is_done_alone(store, leases, statement):
     """It would reach the neighbours, and an end of it would acknowledge what is not on disk."""

@@ -163,6 +163,9 @@ class Context:
         The name and the arguments are its key, as with an effect: the same name with other arguments is another commit.
         `key` stands in for the arguments, where these have no JSON form or are not the same in every run.
         With `settle` the job is finished in the same transaction, with this result.
+
+        Commits of several runs may share a transaction. Where that, or one that lost a race, has to be taken back, the
+        function is called again: let it read and write rows through `tx`, and do nothing else.
         """
         self._off_loop("commit")
         commit = CommitCall(name, function, key, args, kwargs, settle)

@@ -62,7 +62,8 @@ class GroupConnection:
 
     def _require_rows(self, *statements: str) -> None:
         for statement in statements:
-            if not statement.lstrip()[:8].lower().startswith(ABOUT_ROWS) or _SETTING in statement:
+            words = statement.lower()
+            if not words.lstrip().startswith(ABOUT_ROWS) or _SETTING in words:
                 self._refuse(statement)
 
     def _refuse(self, what: str) -> NoReturn:
