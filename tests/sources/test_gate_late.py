@@ -11,7 +11,6 @@ from haulwright.engine.ids import new_id
 from haulwright.engine.job import LeaseKey
 from haulwright.engine.source import source_limits
 from haulwright.errors import Throttled
-from haulwright.sources import governor
 from haulwright.stores.sources.admission import Admission, Release
 
 
@@ -66,9 +65,29 @@ def test_runs_that_come_together_look_once_whether_the_source_was_closed(bench, 
     monkeypatch.setattr(type(app.store.sources), "standing", noting(type(app.store.sources).standing, looks))
 
     async def begin_all():
-        return [await governor._has_begun(gates, right) for _ in range(5)]
+        one_by_one = [await files.gate._has_begun(gates, right) for _ in range(2)]
+        return [*one_by_one, *await asyncio.gather(*(files.gate._has_begun(gates, right) for _ in range(3)))]
 
     assert asyncio.run(begin_all()) == [True] * 5
+    assert len(looks) == 1
+
+
+def test_runs_that_are_about_to_look_at_the_same_moment_look_once(bench, app, shop, monkeypatch):
+    monkeypatch.setattr("haulwright.sources.governor.YOUNG_SECONDS", 60.0)
+    files = shop()
+    bench.use(app)
+    files.row()
+    rights = [
+        Admission("files", ticket, LeaseKey(new_id(), 1, new_id()), heard=time.monotonic() - 3600)
+        for ticket in (1, 2, 3)
+    ]
+    looks = []
+    monkeypatch.setattr(type(app.store.sources), "standing", noting(type(app.store.sources).standing, looks))
+
+    async def begin_all():
+        return await asyncio.gather(*(files.gate._has_begun(app.store.gates, right) for right in rights))
+
+    assert asyncio.run(begin_all()) == [True] * 3
     assert len(looks) == 1
 
 

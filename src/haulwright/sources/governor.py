@@ -73,6 +73,7 @@ class Governor:
     def __init__(self, source: Source) -> None:
         self._source = source
         self._came_back: dict[LeaseKey, None] = {}
+        self._looks: GroupedCalls[tuple[Gates, Admission], bool] = GroupedCalls(_are_shut)
         self._leavings: Leavings = GroupedCalls(_leave_quietly, _leave_at_once)
 
     async def enter(self) -> Grant:
@@ -87,7 +88,7 @@ class Governor:
             admission = admission or await self._ask(gates, running)
             if admission is None:
                 return await OPEN.enter()
-            if await _has_begun(gates, admission):
+            if await self._has_begun(gates, admission):
                 return SourceGrant(gates, self._leavings, admission, running)
             admission = None  # closed meanwhile: who asks now is mostly told when to come back
         raise Throttled(f"The source {self._source.key} opens and closes too fast.", after=PATIENCE_SECONDS)
@@ -127,6 +128,22 @@ class Governor:
             await asyncio.sleep(wait)
             left, nap, requester = left - wait, nap * 2, requester._replace(back=True)
 
+    async def _has_begun(self, gates: Gates, admission: Admission) -> bool:
+        """Wait until a right begins; False, and it is given back, where the source was closed meanwhile."""
+        try:
+            if admission.delay_us:
+                await asyncio.sleep(max(0.0, admission.starts - time.monotonic()))
+            is_young = time.monotonic() - admission.heard < YOUNG_SECONDS
+            if is_young or gates.was_open(admission.key, YOUNG_SECONDS):
+                return True
+            if not await self._looks.call((gates, admission)):
+                return True
+        except asyncio.CancelledError:
+            await asyncio.shield(_unused(gates, admission))
+            raise
+        await _unused(gates, admission)
+        return False
+
     def _requester(self, running: Context) -> Requester:
         """A run whose job waited, or passed with its claim, is at its turn with its first ask, and with no other."""
         holder = running.job.key
@@ -137,6 +154,13 @@ class Governor:
             if len(self._came_back) > REMEMBERED:
                 self._came_back.pop(next(iter(self._came_back)), None)
         return Requester(holder, back)
+
+
+def _are_shut(looks: Sequence[tuple[Gates, Admission]]) -> list[bool]:
+    """Whether the source was closed after it let each through; where it is open to everybody one look is enough."""
+    return [
+        not gates.was_open(admission.key, YOUNG_SECONDS) and gates.is_shut_to(admission) for gates, admission in looks
+    ]
 
 
 def _leave_quietly(leavings: Sequence[tuple[Gates, Leaving]]) -> list[bool]:
@@ -189,21 +213,6 @@ async def _asked(
         if asking.exception() is None and isinstance(answer := asking.result(), Admission):
             await asyncio.shield(_unused(gates, answer))
         raise
-
-
-async def _has_begun(gates: Gates, admission: Admission) -> bool:
-    """Wait until a right begins; False, and it is given back, where the source was closed meanwhile."""
-    try:
-        if admission.delay_us:
-            await asyncio.sleep(max(0.0, admission.starts - time.monotonic()))
-        is_young = time.monotonic() - admission.heard < YOUNG_SECONDS or gates.was_open(admission.key, YOUNG_SECONDS)
-        if is_young or not await asyncio.to_thread(gates.is_shut_to, admission):
-            return True
-    except asyncio.CancelledError:
-        await asyncio.shield(_unused(gates, admission))
-        raise
-    await _unused(gates, admission)
-    return False
 
 
 async def _unused(gates: Gates, admission: Admission) -> None:
