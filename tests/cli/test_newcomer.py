@@ -144,7 +144,7 @@ def test_an_end_that_fits_several_ids_or_none_is_refused(haulwright, enqueue, st
 
 def test_an_end_that_fits_two_ids_asks_for_more_of_it(haulwright, store, monkeypatch):
     ids = [f"{new_id()[:-6]}abcdef" for _ in range(2)]
-    monkeypatch.setattr("haulwright.client.task.new_id", iter(ids).__next__)
+    monkeypatch.setattr("haulwright.client.calls.new_id", iter(ids).__next__)
     for _ in ids:
         haulwright("run", "-A", SHOP, "price", "sku=A1")
     del store
