@@ -23,6 +23,7 @@ from tests.support.outages import read_only_server
 HOUR = 3600
 SOON_SECONDS = 15
 """Far less than the minute between two sweeps; within two seconds on a machine that has nothing else to do."""
+REASONS = "select reason, count(*) from haulwright_history where state = 'dead' group by reason"
 
 
 @pytest.fixture
@@ -136,3 +137,23 @@ def test_a_server_that_cuts_idle_connections_keeps_no_lost_lease_from_being_take
     start_worker(hasty_app, queues=("other",))
 
     eventually(lambda: handle.job().losses == 1)
+
+
+def test_what_waited_past_its_deadline_while_no_worker_was_there_is_never_begun(app):
+    begun = []
+
+    @app.task(deadline="1 h")
+    def work(n: int) -> None:
+        begun.append(n)
+
+    app.enqueue_many(work.call(n) for n in range(250))
+    late = "update haulwright_jobs set deadline_at = 1"
+    app.store.database.transact(lambda connection: connection.execute(late))
+    in_time = work.enqueue(1_000)
+
+    app.run_worker(until_empty=True, concurrency=10)
+
+    assert begun == [1_000]
+    assert in_time.state() == "succeeded"
+    reasons = app.store.database.transact(lambda connection: connection.execute(REASONS))
+    assert [tuple(row) for row in reasons] == [("deadline", 250)]

@@ -42,7 +42,8 @@ class TaskKeywords(TypedDict, total=False):
     """How long one run may take. It ends an `async def` task and one with `isolation="process"`; a plain function with
     a context hears of it at its next call there; one without is refused, for nothing could end it."""
     deadline: Duration | None
-    """A job that has not begun by then ends as dead: `7 days`. None is never."""
+    """A job that has not begun by then ends as dead: `7 days`. None is never. Workers look for such jobs before their
+    first claim, and then once a minute."""
     lease: Duration
     """How long a worker that fell silent keeps a job: `2 min`. Running jobs are renewed, however long they take."""
     isolation: Isolation

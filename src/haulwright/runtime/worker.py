@@ -160,6 +160,7 @@ class Worker:
         yield self._maintenance.recover
         if self.options.ends_by_itself:
             yield lambda: self._maintenance.take_back_lost(self._stopping)
+        yield self._maintenance.expire  # what waited too long while no worker was there does not begin
         yield self._app.declare_sources
         if self.options.schedules:
             yield self._app.declare_schedules
