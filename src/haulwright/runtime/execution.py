@@ -152,9 +152,8 @@ def run_plain(run: Run, observers: Observers) -> None:
     """Run a `def` task on this thread."""
     token = _begin(run, observers)
     try:
-        arguments = _prepare(run)
-        value = _perform(run, arguments)
-        _classify(run, value)
+        positional, named = _prepare(run)
+        _classify(run, run.task.function(*positional, **named))
     except BaseException as error:  # noqa: BLE001 - whatever a task raises is an outcome, SystemExit too
         _classify_error(run, error)
     finally:
@@ -165,9 +164,10 @@ async def run_async(run: Run, observers: Observers) -> None:
     """Run an `async def` task on this event loop; a time limit or a signal really ends it."""
     token = _begin(run, observers)
     try:
-        arguments = _prepare(run)
-        value = await _within_limit(run, _perform(run, arguments))
-        _classify(run, value)
+        positional, named = _prepare(run)
+        work = run.task.function(*positional, **named)
+        limit = run.timeout_seconds
+        _classify(run, await (work if limit is None else _within_limit(run, work, limit)))
     except (asyncio.CancelledError, TimeoutError) as error:
         _classify_error(run, _reason_to_end(run) or error)
     except BaseException as error:  # noqa: BLE001 - as above
@@ -176,11 +176,9 @@ async def run_async(run: Run, observers: Observers) -> None:
         _end(run, observers, token)
 
 
-async def _within_limit(run: Run, work: Awaitable[Any]) -> Any:
+async def _within_limit(run: Run, work: Awaitable[Any], seconds: float) -> Any:
     """Await the work of a run; past its time limit it is cancelled, and the run knows why."""
-    if run.timeout_seconds is None:
-        return await work
-    limit = asyncio.timeout(run.timeout_seconds)
+    limit = asyncio.timeout(seconds)
     try:
         async with limit:
             return await work
@@ -203,12 +201,14 @@ def _end(run: Run, observers: Observers, token: Token[Context | None]) -> None:
 def _prepare(run: Run) -> Arguments:
     """The arguments of the function; a run that was cancelled or lost while it waited for its turn does not begin."""
     run.context.check()
-    _require_readable(run.lease)
+    lease = run.lease
+    if lease.tags != "[]" or lease.headers is not None or lease.event_fields is not None:  # unlike most jobs
+        _require_readable(lease)
     try:
-        arguments = run.task.signature.load(run.lease.args)
+        arguments = run.task.signature.load(lease.args)
     except ValidationError as error:
         if error.errors(include_url=False, include_input=False)[0]["type"] == "json_invalid":
-            raise UnreadableJob(run.lease.id, "its args are no JSON") from None
+            raise UnreadableJob(lease.id, "its args are no JSON") from None
         path, why = problem_of(error)
         message = f"the stored arguments do not fit the task any more: {path}: {why}"
         raise Permanent(message) from None
@@ -217,8 +217,6 @@ def _prepare(run: Run) -> Arguments:
 
 def _require_readable(lease: Lease) -> None:
     """What stands in the row beside the arguments is read by many, from headers to events: a run needs all of it."""
-    if lease.tags == "[]" and lease.headers is None and lease.event_fields is None:
-        return  # as with most jobs
     for name, text, kind in (
         ("tags", lease.tags, list),
         ("headers", lease.headers, dict),
@@ -228,15 +226,10 @@ def _require_readable(lease: Lease) -> None:
             raise UnreadableJob(lease.id, f"its {name} are no JSON {'list' if kind is list else 'object'}")
 
 
-def _perform(run: Run, arguments: Arguments) -> Any:
-    """Call the function; one that is asynchronous returns what is to be awaited."""
-    positional, named = arguments
-    return run.task.function(*positional, **named)
-
-
 def _classify(run: Run, value: Any) -> None:
     """What the task returned: an outcome of its own choice, or a result."""
-    if run.context.settled or _is_suspended(run):
+    context = run.context
+    if context.settled or (context.signals.suspended is not None and _is_suspended(run)):
         return
     if isinstance(value, _RETURNED_OUTCOMES):
         run.outcome = storable(value)

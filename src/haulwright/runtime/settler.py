@@ -112,11 +112,11 @@ class Settler:
     def _step(self) -> None:
         """Take what has ended, and write what is due. Whatever raises here, every run stays in one of the lists."""
         self._wait_for_runs()
-        most = self._store.database.batch_size
-        while self._finished and len(self._ended) < most:
-            self._ended.append(self._finished[0])
-            self._finished.popleft()
-        if self._ended:
+        finished, ended = self._finished, self._ended
+        for _ in range(min(len(finished), self._store.database.batch_size - len(ended))):
+            ended.append(finished[0])
+            finished.popleft()
+        if ended:
             self._make_batches()
         now = time.monotonic()
         for batch in [batch for batch in self._pending if batch.due <= now]:
@@ -142,7 +142,7 @@ class Settler:
         to_write = [(run, settlement) for run, settlement in settlements if settlement is not None]
         self._pending += [
             _Batch([run for run, _ in batch], [settlement for _, settlement in batch])
-            for batch in batches(to_write, len(to_write), lambda pair: size_of(pair[1]))
+            for batch in batches(to_write, len(to_write), size_of)
         ]
         self._ended = []
         void = [run for run, settlement in settlements if settlement is None]
@@ -215,11 +215,13 @@ class Settler:
         return frozenset(lease.id for lease in missing if self._store.settlements.ended_by(lease))
 
 
-def size_of(settlement: Settlement) -> int:
-    """About how many bytes the database is sent."""
-    step = settlement.step
-    failure = 0 if step.failure is None else size_of_text(step.failure.message) + FRAME_BYTES * len(step.failure.frames)
-    return failure + (size_of_text(step.result) if isinstance(step, Finish) else 0)
+def size_of(pair: tuple[Run, Settlement]) -> int:
+    """About how many bytes the database is sent of a run and its settlement."""
+    step = pair[1].step
+    result = step.result if isinstance(step, Finish) else None
+    if step.failure is None:
+        return 0 if result is None else size_of_text(result)
+    return size_of_text(result) + size_of_text(step.failure.message) + FRAME_BYTES * len(step.failure.frames)
 
 
 def settlement_of(run: Run) -> Settlement | None:

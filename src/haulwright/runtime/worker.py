@@ -171,7 +171,8 @@ class Worker:
     def _claim_next(self) -> None:
         """Wait until there is room, and claim; end where somebody says stop, or where there is nothing more to do."""
         self._moving = ()
-        self._stopping.wait(self._executor.pause_seconds)
+        if pause := self._executor.pause_seconds:
+            self._stopping.wait(pause)
         room = self._wait_for_room()
         if self._stopping.is_set() or room == 0:
             self._claiming.end()
@@ -194,7 +195,8 @@ class Worker:
             self._claiming.end()
             return
         if claimed < room and not self._cursor.is_cut:  # all that was due is taken
-            time.sleep(BEGIN_SECONDS if claimed and self._store.database.writers == 1 else 0.0)
+            if claimed and self._store.database.writers == 1:
+                time.sleep(BEGIN_SECONDS)
             self._sleep()
 
     def _is_outdated(self) -> bool:
