@@ -103,7 +103,9 @@ def test_a_worker_ends_with_the_reason_when_its_file_is_taken_away(place, worker
 
     assert process.wait(PATIENCE_SECONDS) == DatabaseLost.exit_code
     (line,) = losses_in(log)
-    assert (line["level"], words in line["error"]) == ("critical", True)
+    seen = {words, "was replaced by another file"} if hand == "emptied" else {words}
+    # A connection that was being opened at that moment may have written its mark into the empty file.
+    assert (line["level"], any(word in line["error"] for word in seen)) == ("critical", True)
     assert "Stop every process" in line["hint"]
     assert "Traceback" not in log.read_text()
     assert f"Error: {line['error']}" in log.read_text()

@@ -66,12 +66,16 @@ class Maintenance:
         self._loop.stop()
 
     def recover(self) -> int:
-        """At the start: take back what processes of this host left that are provably gone."""
+        """At the start: take back what processes of this host left that are provably gone, and bury what is overdue.
+
+        So a job that waited past its deadline while no worker was there does not begin.
+        """
         worker_ids = sorted(self._store.workers.gone_from(self._worker, is_gone))  # rows are locked in the order of ids
         reaped = _until_empty(lambda: self._store.recovery.recover(worker_ids, SWEEP_LIMIT))
         if worker_ids:
             self._store.workers.recovered(self._worker, worker_ids, len(reaped))
         self._observers.reaped(reaped, "worker_startup_recovery")
+        self.expire()
         return len(reaped)
 
     def take_back_lost(self, stopping: threading.Event) -> None:

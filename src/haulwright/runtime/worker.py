@@ -160,7 +160,6 @@ class Worker:
         yield self._maintenance.recover
         if self.options.ends_by_itself:
             yield lambda: self._maintenance.take_back_lost(self._stopping)
-        yield self._maintenance.expire  # what waited too long while no worker was there does not begin
         yield self._app.declare_sources
         if self.options.schedules:
             yield self._app.declare_schedules
@@ -171,8 +170,7 @@ class Worker:
     def _claim_next(self) -> None:
         """Wait until there is room, and claim; end where somebody says stop, or where there is nothing more to do."""
         self._moving = ()
-        if pause := self._executor.pause_seconds:
-            self._stopping.wait(pause)
+        self._stopping.wait(self._executor.pause_seconds)
         room = self._wait_for_room()
         if self._stopping.is_set() or room == 0:
             self._claiming.end()
@@ -195,8 +193,7 @@ class Worker:
             self._claiming.end()
             return
         if claimed < room and not self._cursor.is_cut:  # all that was due is taken
-            if claimed and self._store.database.writers == 1:
-                time.sleep(BEGIN_SECONDS)
+            time.sleep(BEGIN_SECONDS if claimed and self._store.database.writers == 1 else 0.0)
             self._sleep()
 
     def _is_outdated(self) -> bool:
