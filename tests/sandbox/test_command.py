@@ -13,7 +13,7 @@ import httpx2
 import pytest
 from click.testing import CliRunner
 
-from haulwright.cli.sandbox import command
+from haulwright.cli.sandbox import BASES, command
 from haulwright.errors import InvalidValue
 
 START = "from haulwright.cli.sandbox import command; command()"
@@ -37,6 +37,16 @@ def test_it_serves_until_it_is_told_to_stop(number):
 
         assert process.wait(90) == 0
     assert now == 1_790_856_000
+
+
+def test_people_read_each_address_on_a_line_of_its_own():
+    line = [sys.executable, "-c", START, "--port", "0"]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as process:
+        services = [process.stdout.readline().split() for _ in BASES]
+        process.terminate()
+
+    assert [name for name, _ in services] == list(BASES)
+    assert all(address.endswith(BASES[name]) for name, address in services)
 
 
 def test_a_port_that_is_taken_is_refused_with_a_way_out(sandbox):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from haulwright.cli.kit.output import Fields
 from haulwright.cli.kit.params import INSTANT
 from haulwright.cli.kit.verbs import Verb
 from haulwright.clock import SECOND
@@ -65,6 +66,8 @@ def _tell(site: Site, sandbox: Sandbox) -> None:
     Its JSON is written here: the addresses are of this process, and no other door could give them.
     """
     addresses = {name: sandbox.url + path for name, path in BASES.items()}
-    lines = [f"{name:<8}  {address}" for name, address in addresses.items()]
-    site.out.line({"url": sandbox.url, "services": addresses}, "\n".join(lines))
+    if site.out.as_json:
+        site.out.line({"url": sandbox.url, "services": addresses}, "")
+    else:
+        site.out.show(None, Fields(list(addresses.items())))
     site.out.next_step(f"curl {addresses['feeds']}/harbour-times.xml")
