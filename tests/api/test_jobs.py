@@ -126,3 +126,16 @@ def test_without_a_token_nothing_is_answered(served):
         answer = served.anonymous(**headers).get("/jobs")
         assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated")
         assert answer.headers["www-authenticate"] == "Bearer"
+        assert "'Bearer TOKEN' in the header Authorization" in answer.json()["hint"]
+
+
+def test_what_is_no_address_no_method_and_no_json_is_told_with_where_to_look(served):
+    client = served.client()
+
+    for lost in (client.get("/job"), client.delete("/jobs")):
+        assert lost.json()["hint"] == "Every address and its methods are in /api/v1/openapi.json."
+    broken = client.post("/jobs", content='{"task": "add",}', headers={"Content-Type": "application/json"})
+    assert broken.status_code == 422
+    assert broken.json()["errors"][0]["where"] == "body"
+    assert "it is no JSON: " in broken.json()["detail"]
+    assert "at character 15" in broken.json()["detail"]

@@ -13,7 +13,8 @@ import pytest
 
 from haulwright import Context, Haulwright, Retry, Throttled, Tx
 from haulwright.redaction import remember
-from haulwright.runtime.log_lines import JsonFormatter, TextFormatter
+from haulwright.runtime.log_lines import JsonFormatter, LogLines, TextFormatter
+from haulwright.runtime.observed import SlotsOpened
 from haulwright.runtime.terminal_lines import TerminalFormatter
 
 CANARY = "tw33t-tw33t-canary"
@@ -93,6 +94,19 @@ def test_lines_for_programs_say_which_job_attempt_tenant_worker_and_story(shop, 
     assert [line["message"] for line in told if line["message"].startswith("worker")] == [
         "worker started", "worker stopped",
     ]  # fmt: skip
+
+
+def test_slots_that_make_no_job_are_told_as_such(lines):
+    log = LogLines()
+
+    log.slots_opened(SlotsOpened(worker="w1", schedule="often", slots=2, job_ids=("j1",)))
+    log.slots_opened(SlotsOpened(worker="w1", schedule="often", slots=1, job_ids=()))
+
+    opened, skipped = lines(TextFormatter)
+    assert "slots opened" in opened
+    assert "jobs=j1" in opened
+    assert "slots recorded without a job" in skipped
+    assert "jobs" not in skipped
 
 
 @pytest.mark.parametrize("form", [TextFormatter, JsonFormatter, partial(TerminalFormatter, colour=True)])

@@ -164,9 +164,12 @@ class LogLines(Observer):
         _line(log, logging.WARNING, message, worker=event.worker, job=event.job_id)
 
     def slots_opened(self, event: SlotsOpened, /) -> None:
-        """One line."""
-        facts = {"schedule": event.schedule, "slots": event.slots, "jobs": list(event.job_ids)}
-        _line(log, logging.INFO, "slots opened", worker=event.worker, **facts)
+        """One line, which says so where none of them has a job: they were missed, or skipped for the one before."""
+        facts: dict[str, Any] = {"schedule": event.schedule, "slots": event.slots}
+        if event.job_ids:
+            facts["jobs"] = list(event.job_ids)
+        message = "slots opened" if event.job_ids else "slots recorded without a job"
+        _line(log, logging.INFO, message, worker=event.worker, **facts)
 
     def pruned(self, event: Pruned, /) -> None:
         """One line."""

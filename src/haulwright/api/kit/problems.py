@@ -52,6 +52,7 @@ CODE_OF: Final = {
     HTTPStatus.UNPROCESSABLE_ENTITY: "invalid_request",
 }
 NAME_TENANT: Final = "Name the tenant for whom you act in the header Haulwright-Tenant."
+ADDRESSES: Final = "Every address and its methods are in /api/v1/openapi.json."
 FAULT: Final = "This was not foreseen, and is in the log of the server under the id of this request."
 
 
@@ -83,7 +84,7 @@ class Unauthenticated(HaulwrightError):
     """Nobody is known by what the request shows. Why, is in the log of the server alone."""
 
     def __init__(self, reason: str = "") -> None:
-        hint = "Send 'Authorization: Bearer TOKEN' with a token that is valid now."
+        hint = "Send 'Bearer TOKEN' in the header Authorization, with a token that is valid now."
         super().__init__("The request does not say who sends it, or in a way that cannot be verified.", hint=hint)
         self.reason = reason
         """For the log alone."""
@@ -172,10 +173,7 @@ async def _of_ours(request: Request, error: Exception) -> Response:
 
 async def _of_validation(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - as above
-    parts: list[InvalidPart] = [
-        {"where": ".".join(map(str, part["loc"])), "why": redact(str(part["msg"]))[:LONGEST_INPUT_CHARS]}
-        for part in error.errors()
-    ]
+    parts = [_invalid_part(part) for part in error.errors()]
     detail = f"The request cannot be right: {parts[0]['where']}: {parts[0]['why']}." if parts else "It cannot be right."
     return problem(
         HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -187,6 +185,13 @@ async def _of_validation(request: Request, error: Exception) -> Response:
     )
 
 
+def _invalid_part(part: Mapping[str, Any]) -> InvalidPart:
+    where, why = ".".join(map(str, part["loc"])), str(part["msg"])
+    if part["type"] == "json_invalid":
+        where, why = "body", f"it is no JSON: {part['ctx']['error']} at character {part['loc'][-1]}"
+    return {"where": where, "why": redact(why)[:LONGEST_INPUT_CHARS]}
+
+
 async def _of_framework(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - as above
     status = HTTPStatus(error.status_code)
@@ -196,7 +201,9 @@ async def _of_framework(request: Request, error: Exception) -> Response:
         HTTPStatus.METHOD_NOT_ALLOWED: "This address does not take that method.",
         HTTPStatus.BAD_REQUEST: "The body cannot be read: it is no JSON in UTF-8, is cut off, or is nested too deeply.",
     }.get(status, str(error.detail))
-    return problem(status, code, detail, request_id=request_id_of(request), headers=error.headers)
+    is_lost = status in {HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED}
+    hint = ADDRESSES if is_lost else ""
+    return problem(status, code, detail, hint=hint, request_id=request_id_of(request), headers=error.headers)
 
 
 HANDLERS: Final[Mapping[type[Exception], Callable[[Request, Exception], Awaitable[Response]]]] = {
