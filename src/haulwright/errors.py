@@ -182,7 +182,7 @@ class IllegalTransition(Conflict, RuntimeError):
     """A job cannot go this way."""
 
     def __init__(self, job_id: str, state: str, verb: str) -> None:
-        super().__init__(f"Job {job_id} is {state}: it cannot {verb}.")
+        super().__init__(f"Job {job_id} is {state}: {verb} is not possible.")
         self.job_id = job_id
         self.state = state
         self.verb = verb

@@ -81,3 +81,19 @@ def test_the_version_is_told_without_loading_the_engine():
 
 def test_a_mistyped_verb_is_guessed(bare):
     assert "Did you mean 'requeue'?" in bare("dead", "reqeue").err
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("why", "job why"),
+        ("requeue", "dead requeue"),
+        ("migrate", "db migrate"),
+        ("enqueue", "run"),
+        ("status", "doctor"),
+        ("help", "--help"),
+        ("wroker", "worker"),
+    ],
+)
+def test_a_word_that_is_no_command_is_answered_with_the_one_that_was_meant(bare, word, meant):
+    assert f"There is no command {word!r}. Did you mean {meant!r}?" in bare(word).err

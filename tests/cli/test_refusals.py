@@ -75,6 +75,23 @@ def test_a_module_that_is_not_there(on_file):
     is_refused(on_file("worker", "-A", "not_here.jobs:app"), 2, "There is no module not_here")
 
 
+def test_a_file_that_is_named_in_place_of_its_module(on_file):
+    Path("shop.py").write_text("from haulwright import Haulwright\napp = Haulwright()\n")
+
+    is_refused(on_file("worker", "-A", "shop.py:app"), 2, "Name the module, not its file: shop\n")
+    is_refused(on_file("worker", "-A", "./jobs/shop.py:app"), 2, "Name the module, not its file: jobs.shop\n")
+
+
+def test_an_error_of_syntax_is_told_with_its_place_once(on_file, app_file):
+    name, path = app_file
+    path.write_text("\napp = (\n")
+
+    answer = on_file("worker", "-A", f"{name}:app")
+
+    is_refused(answer, 2, f"SyntaxError: '(' was never closed ({path.absolute()}, line 2).")
+    assert answer.err.count("line 2") == 1
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -83,6 +100,8 @@ def test_a_module_that_is_not_there(on_file):
         (["price", "sku=A1", "amount=many"], "args.amount"),
         (["price", "sku=A1", "colour=red"], "args.colour"),
         (["price", "sku"], "not of the form name=value"),
+        (["price", "A1"], "Write its name before it, as in n=3."),
+        (["price", "--sku", "A1"], "What the task takes is given without dashes, as name=value."),
         (["price", "sku=A1", "sku=A2"], "a second time"),
         (["price", "sku=" + "x" * 1_100_000], "larger than"),
         (["price", 'sku="a\\u0000b"'], "NUL"),
@@ -137,6 +156,14 @@ def test_a_database_that_cannot_be_used(bare, words, url, told):
     is_refused(answer, 69, told)
     assert "hunter22" not in answer.err
     assert list(Path().iterdir()) == []
+
+
+@pytest.mark.parametrize("url", ["jobs.db", "mysql://host/db"])
+def test_an_address_that_names_no_database_is_answered_with_ones_that_can_be_written(bare, url):
+    answer = bare("job", "list", "--database", url)
+
+    is_refused(answer, 69, "sqlite:///path/to/file.db or postgresql://host:5432/name, with user:password@ before")
+    assert "***" not in answer.err
 
 
 @pytest.mark.proves("MG-04")

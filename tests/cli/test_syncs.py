@@ -84,6 +84,17 @@ def test_a_connection_is_added_synced_and_shown(sync, added, work):
     assert (connection["external_account_id"], connection["jobs"][0]["status"]) == ("shop-456", "success")
 
 
+def test_a_sync_that_nobody_works_on_is_told_with_a_worker_that_can_be_typed(bare, outside, shop, monkeypatch):
+    del outside
+    monkeypatch.setenv("HAULWRIGHT_DATABASE_URL", "sqlite:///jobs.db")
+    airbyte_id, workspace = shop
+    bare("sync", "add", airbyte_id, *TENANT, "--account", "shop-456", "--workspace", workspace, "--name", "shop")
+
+    answer = bare("sync", "dispatch", "shop", *TENANT)
+
+    assert "Next: haulwright worker -A haulwright.apps.syncs.worker:app --queues syncs\n" in answer.err
+
+
 def test_people_read_tables(sync, added, work):
     job_id = sync("dispatch", added, *TENANT).out.strip()
     work()

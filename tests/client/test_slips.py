@@ -56,6 +56,8 @@ def test_a_decorator_without_brackets_makes_a_task(own, add):
         (lambda own: own.find("add").using(dleay=5), "Did you mean delay=?"),
         (lambda own: own.find("add").delay(1), "Write: .enqueue(...)"),
         (lambda own: own.find("add").apply_async((1,)), "Write: .using(...)"),
+        (lambda own: own.find("add").with_options(delay=5), "Write: .using(...)"),
+        (lambda own: own.find("add").enqueue(1, delay=5), ".using(delay=...).enqueue(...)"),
         (lambda own: own.find("add").enque(1), "Did you mean .enqueue(...)?"),
         (lambda own: own.find("add").using(priority=1).send(1), "Write: .enqueue(...)"),
         (lambda own: own.run_worker(untill_empty=True), "Did you mean until_empty=?"),

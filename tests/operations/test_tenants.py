@@ -146,9 +146,9 @@ def test_a_tenant_cancels_what_waits_and_not_what_is_over(letter):
 
     assert app.operations(ACME).jobs.cancel(waiting.id, "not needed") is State.CANCELLED
     assert (waiting.state(), waiting.job().reason) == ("cancelled", "not needed")
-    with pytest.raises(IllegalTransition, match="is dead: it cannot cancel"):
+    with pytest.raises(IllegalTransition, match="is dead: cancel is not possible"):
         app.operations(ACME).jobs.cancel(letter)
-    with pytest.raises(IllegalTransition, match="is cancelled: it cannot requeue"):
+    with pytest.raises(IllegalTransition, match="is cancelled: requeue is not possible"):
         app.operations(ADMIN).dead_letters.requeue(waiting.id)
 
 

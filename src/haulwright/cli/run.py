@@ -19,7 +19,17 @@ WORTH_SAYING = frozenset({"no_worker", "queue_paused", "unknown_task"})
 """Reasons for which a fresh job would wait without anybody noticing."""
 
 
-@click.command("run", cls=Verb)
+class _Run(Verb):
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Say how an argument of the task is given, where one was given as an option."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            message = f"{error.message} What the task takes is given without dashes, as name=value."
+            raise click.NoSuchOption(error.option_name, message, error.possibilities, error.ctx) from None
+
+
+@click.command("run", cls=_Run)
 @click.argument("task", shell_complete=task_names)
 @click.argument("arguments", nargs=-1, metavar="[NAME=VALUE]...")
 @click.option("--wait", is_flag=True, help="Wait for the job and print its result.")
@@ -56,7 +66,7 @@ def command(  # noqa: PLR0913 - the options of the command, each with a name
     for text, n=3 is the text 3. Arguments are checked against the task's signature before anything is written.
     """
     jobs = site.app.operations(site.principal()).jobs
-    values = jobs.arguments(task, pairs(arguments, what="argument"))
+    values = jobs.arguments(task, pairs(arguments, what="argument", hint="Write its name before it, as in n=3."))
     header_texts = pairs(headers, what="--header", conceal=True)
     with site.mention_new_file():
         enqueued = jobs.enqueue(task, values, headers=header_texts, **options)
@@ -69,12 +79,16 @@ def command(  # noqa: PLR0913 - the options of the command, each with a name
         site.out.show(enqueued_view(enqueued), enqueued.id)
 
 
-def warn(site: Site, job_id: str) -> None:
-    """Say so where a fresh job would wait without anybody noticing: nobody works on its queue, or knows its task."""
+def warn(site: Site, job_id: str, *, ready_app: str = "") -> None:
+    """Say so where a fresh job would wait without anybody noticing: nobody works on its queue, or knows its task.
+
+    `ready_app` has its task, and is named where the command was given no app.
+    """
     why = site.operations().jobs.why(job_id)
     if why.code in WORTH_SAYING and not site.out.as_json:
         site.out.note(f"It waits: {why.sentence}.")
-        site.out.next_step(why.next_step)
+        app = f" -A {ready_app}" if ready_app and not site.names_app else ""
+        site.out.next_step(why.next_step.replace("haulwright worker", f"haulwright worker{app}"))
 
 
 def _wait(site: Site, jobs: JobOperations, job_id: str, timeout: float | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, overload
@@ -21,7 +21,7 @@ from haulwright.engine.keys import digest
 from haulwright.engine.names import check_key, check_name, check_tags
 from haulwright.engine.payload import canonical
 from haulwright.engine.task import By, TaskOptions, UniqueBy, check_priority
-from haulwright.errors import InvalidValue
+from haulwright.errors import InvalidPayload, InvalidValue
 
 if TYPE_CHECKING:
     from haulwright.client.app import Haulwright
@@ -76,6 +76,9 @@ class CallOptions:
     headers: Mapping[str, str] | None = None
 
 
+_OPTION_NAMES = {field.name for field in fields(CallOptions)}
+
+
 class Calls:
     """Calls of one task with the same options."""
 
@@ -96,7 +99,12 @@ class Calls:
 
     def build(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> NewJob:
         """The job of one call. Nothing is written."""
-        text, plain = self.task.signature.dump(args, kwargs)
+        try:
+            text, plain = self.task.signature.dump(args, kwargs)
+        except InvalidPayload as error:
+            if misplaced := sorted((kwargs.keys() - self.task.signature.names) & _OPTION_NAMES):
+                error.hint += f" An option of a job goes before: .using({misplaced[0]}=...).enqueue(...)."
+            raise
         return self._job(text, plain)
 
     def build_plain(self, values: Mapping[str, Any]) -> NewJob:

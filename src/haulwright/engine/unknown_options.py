@@ -41,6 +41,7 @@ SYNONYMS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "periodic_task": ("schedule",), "periodic": ("schedule",), "cron": ("schedule",), "job": ("task",),
         "actor": ("task",), "worker_main": ("run_worker",), "work": ("run_worker",), "start": ("run_worker",),
         "run": ("run_worker",), "enqueue": ("aenqueue", "enqueue_many"), "defer_many": ("enqueue_many",),
+        "with_options": ("using",),
     }
 )  # fmt: skip
 """The words of Celery, Dramatiq, Procrastinate, RQ, Huey and APScheduler, each with ours; the first that fits wins."""

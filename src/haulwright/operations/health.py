@@ -188,7 +188,7 @@ def _work(store: Store) -> Iterator[Finding]:
     if workers:
         yield ok("workers", f"{len(workers)} live; queues served: {served}")
     else:
-        yield warn("workers", "no live worker")
+        yield warn("workers", "no live worker", "haulwright worker")
     yield from _queues(store, serving)
     yield from _leases(store, alive=bool(workers))
 

@@ -40,7 +40,9 @@ class TokenOperations(Noun):
             raise InvalidValue("role", role, f"is not one of {', '.join(TOKEN_ROLES)}")
         tenant = self._own_tenant("token.create", tenant)  # who acts for one tenant lets nobody in to another
         if role == "tenant" and tenant is None:
-            raise Refused("A token of a tenant says whose it is.", hint="Name the tenant.")
+            raise Refused(
+                "A token of a tenant says whose it is.", hint="Name the tenant, on the command line with --tenant."
+            )
         if role in {"admin", "monitor"} and tenant is not None:
             raise Refused(
                 f"Who has the role {role} sees all tenants.", hint="Leave the tenant out, or take the role tenant."

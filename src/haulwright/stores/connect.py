@@ -22,7 +22,7 @@ from haulwright.stores.view_names import declared_names, find_names
 
 log = logging.getLogger("haulwright.stores")
 
-_SCHEMES = "sqlite:///path/to/file.db or postgresql://user:password@host:5432/name"
+_SCHEMES = "sqlite:///path/to/file.db or postgresql://host:5432/name, with user:password@ before the host"
 _WAL = 2
 """What byte 18 of an SQLite file says once it is in WAL mode, as all of ours are."""
 _migrating = threading.Lock()

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 PROMPT_VERSION = "v1"
+READY_APP = "haulwright.apps.brands.worker:app"
 
 command = NounGroup(
     "brand", help="Brands: compile what their sources say; each paid run is bought once.", makes_database=("add",)
@@ -145,7 +146,7 @@ def compile_(  # noqa: PLR0913 - as above
         return
     run = brands.compile(principal, brand, **options)
     if run.job_id and not run.is_over:
-        warn(site, run.job_id)
+        warn(site, run.job_id, ready_app=READY_APP)
     if not wait:
         site.out.show(views.run(run), run.id)
         _next(site, f"haulwright brand status {run.id}", tenant)

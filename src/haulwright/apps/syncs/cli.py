@@ -28,6 +28,7 @@ LATEST = 20
 MOST_LISTED = 1000
 CONNECTION_HEADERS = ("tenant", "connection", "account", "every", "enabled", "due", "synced", "credential")
 JOB_HEADERS = ("job", "connection", "status", "retries", "run", "records", "seconds", "error")
+READY_APP = "haulwright.apps.syncs.worker:app"
 
 command = NounGroup("sync", help=SPEC.summary, makes_database=("plan", "add"))
 tenant_option = click.option("--tenant", required=True, help="Whose connection it is.")
@@ -77,7 +78,7 @@ def add(  # noqa: PLR0913 - the options of the command, each with a name
     connection = site.application("syncs").add(site.principal().for_tenant(tenant), new, check=not unchecked)
     sentence = f"The connection {connection.connector_id} of {tenant} is synced from now on."
     site.out.show(connection_document(connection), sentence)
-    site.out.next_step("haulwright worker -A haulwright.apps.syncs.worker:app --queues syncs")
+    site.out.next_step(f"haulwright worker -A {READY_APP} --queues syncs")
 
 
 @command.command("enable")
@@ -118,7 +119,7 @@ def dispatch(  # noqa: PLR0913 - as above
     """Enqueue a sync now, as the tenant or as support, and print its job."""
     who = _principal(tenant, as_support, reason)
     job_id = site.application("syncs").dispatch(who, connection, correlation_id=correlation_id)
-    warn(site, job_id)
+    warn(site, job_id, ready_app=READY_APP)
     site.out.show({"job_id": job_id, "tenant_id": tenant, "connector_id": connection}, job_id)
 
 

@@ -25,6 +25,8 @@ def find_app(spec: str | None, *, folder: Path | None = None) -> Haulwright:
     if not spec:
         raise Refused("This needs an app, and none is named.", hint=WAYS)
     module_name, _, name = spec.partition(":")
+    if "/" in module_name:
+        raise Refused(f"{module_name} is a path, and no module.", hint=_module_of_file(module_name))
     module = _import(module_name, [Path.cwd(), *([folder] if folder else [])])
     app = getattr(module, name or DEFAULT_NAME, None)
     if isinstance(app, Haulwright):
@@ -49,15 +51,21 @@ def _import(name: str, folders: list[Path]) -> ModuleType:
         if isinstance(error, ModuleNotFoundError) and error.name and f"{name}.".startswith(f"{error.name}."):
             places = " and ".join(map(str, folders))
             message = f"There is no module {error.name}, neither in {places} nor among the installed packages."
-            raise Refused(message, hint="Go to the folder that contains it, or install it.") from error
+            hint = "Go to the folder that contains it, or install it."
+            raise Refused(message, hint=_module_of_file(name) if name.endswith(".py") else hint) from error
         raise Refused(_import_failure(name, error), hint="Mend it; --debug shows the traceback.") from error
+
+
+def _module_of_file(name: str) -> str:
+    """What was meant where a file was named in place of its module."""
+    return f"Name the module, not its file: {name.removesuffix('.py').removeprefix('./').replace('/', '.')}"
 
 
 def _import_failure(name: str, error: BaseException) -> str:
     """What stopped the import, and where: the last line that was running."""
     frames = traceback.extract_tb(error.__traceback__)
     last = frames[-1]
-    where = f"{last.filename}, line {last.lineno}"
+    where, what = f"{last.filename}, line {last.lineno}", str(error)
     if isinstance(error, SyntaxError):
-        where = f"{error.filename}, line {error.lineno}"
-    return f"The module {name} cannot be imported: {type(error).__name__}: {error} ({where})."
+        where, what = f"{error.filename}, line {error.lineno}", error.msg
+    return f"The module {name} cannot be imported: {type(error).__name__}: {what} ({where})."

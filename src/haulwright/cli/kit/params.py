@@ -115,14 +115,14 @@ def task_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> l
     return complete_task(ctx, incomplete)
 
 
-def pairs(texts: tuple[str, ...], *, what: str, conceal: bool = False) -> dict[str, str]:
+def pairs(texts: tuple[str, ...], *, what: str, hint: str = "", conceal: bool = False) -> dict[str, str]:
     """`name=value` texts as a dictionary; one without = or given twice is refused, with `conceal` not quoting it."""
     values: dict[str, str] = {}
     for number, text in enumerate(texts, 1):
         name, equals, value = text.partition("=")
         if not equals or not name:
             place = f"number {number}" if conceal else repr(text)
-            raise Refused(f"{what}: {place} is not of the form name=value.")
+            raise Refused(f"{what}: {place} is not of the form name=value.", hint=hint)
         if name in values:
             raise InvalidValue(what, name, "is given a second time")
         values[name] = value

@@ -53,6 +53,10 @@ Those of applications are found by entry point, when a word is none of these or 
 """
 
 
+OTHER_WORDS = {"enqueue": "run", "start": "worker", "status": "doctor", "check": "doctor", "help": "--help"}
+"""What somebody who knows other tools may type, and what it is here."""
+
+
 class Root(Suggesting, click.Group):
     """All commands, and the one place where an error becomes a message and an exit code."""
 
@@ -67,6 +71,17 @@ class Root(Suggesting, click.Group):
         else:
             command = _application_command(cmd_name)
         return command if isinstance(command, click.Command) else None
+
+    def guess(self, ctx: click.Context, name: str) -> str:
+        """A word that others have for it, a verb whose noun is missing, or the nearest command."""
+        return OTHER_WORDS.get(name) or self._with_its_noun(ctx, name) or super().guess(ctx, name)
+
+    def _with_its_noun(self, ctx: click.Context, verb: str) -> str:
+        for noun in (*GROUPS["Look"], *GROUPS["Repair"], *GROUPS["Set-up"]):
+            group = self.get_command(ctx, noun)
+            if isinstance(group, click.Group) and verb in group.commands:
+                return f"{noun} {verb}"
+        return ""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -44,10 +44,13 @@ class Suggesting(click.Group):
         """Find a command; a mistyped one is refused with the nearest that there is."""
         name = args[0]
         if not name.startswith("-") and self.get_command(ctx, name) is None:
-            near = get_close_matches(name, self.list_commands(ctx), n=1)
-            guess = f" Did you mean {near[0]!r}?" if near else ""
-            raise click.UsageError(f"There is no command {name!r}.{guess}", ctx)
+            guess = self.guess(ctx, name)
+            raise click.UsageError(f"There is no command {name!r}.{f' Did you mean {guess!r}?' if guess else ''}", ctx)
         return super().resolve_command(ctx, args)
+
+    def guess(self, ctx: click.Context, name: str) -> str:
+        """What was meant by a word that is no command; empty where nothing comes near."""
+        return next(iter(get_close_matches(name, self.list_commands(ctx), n=1)), "")
 
 
 class Verb(click.Command):
