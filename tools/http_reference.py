@@ -28,7 +28,7 @@ from haulwright.operations.principal import Principal
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "http-api.md"
 NOUNS = [name for name, value in vars(Operations).items() if isinstance(value, cached_property)]
 PROBLEM = "application/problem+json"
-OF_EVERY_ROUTE = frozenset({"400", "401", "403", "422", "429", "503"})
+OF_EVERY_ROUTE = frozenset({"400", "401", "403", "408", "422", "429", "431", "503"})
 SERVED_ROLES = [role for role in ROLES if role != "system"]
 OPENING = """# HTTP API
 
@@ -59,8 +59,8 @@ job = client.get(f"/jobs/{answer.raise_for_status().json()['id']}").json()
 
 - **Problems**: what is refused or fails is answered with `application/problem+json` (RFC 9457): `code` is stable,
   `detail` says what happened, `hint` what to do next, `errors` which place of the request it is. Every route may answer
-  400, 401, 403, 422, 429 and 503; they are left out below. An id of another tenant is answered as one that is not
-  there: 404.
+  400, 401, 403, 408, 422, 429, 431 and 503; they are left out below. An id of another tenant is answered as one that is
+  not there: 404.
 - **Idempotency-Key**: where a route takes it, it is done once for a key and a tenant; who repeats the request within a
   day gets the same answer, and another request under that key is refused with 409.
 - **Pages**: `next` of an answer is the `cursor` of the next request; null at the end. A cursor holds for its own list,

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from haulwright import Haulwright
+from haulwright.api.application import create_api
 from haulwright.api.kit.call import Caller
 from haulwright.api.kit.routes import ApiRoutes
 from haulwright.api.limits import ApiLimits, TokenBuckets, is_too_deep
@@ -299,6 +300,15 @@ def test_a_database_that_takes_no_writes_is_told_and_nothing_is_half_done(postgr
             outage.end()
             eventually(lambda: client.post("/jobs", json=body).status_code == 202)
             assert len(client.get("/jobs").json()["jobs"]) == 1
+
+
+def test_what_is_answered_before_the_app_is_in_the_document_of_every_route(app_on_file):
+    """A head that is too large or does not come in time may be sent to any of them."""
+    paths = create_api(app_on_file).openapi()["paths"]
+    routes = [route for path in paths.values() for route in path.values()]
+
+    assert routes
+    assert [route["operationId"] for route in routes if not {"400", "408", "431"} <= route["responses"].keys()] == []
 
 
 def test_what_never_comes_to_the_app_gets_a_problem_with_an_id_that_is_in_the_log(app_on_file, caplog):

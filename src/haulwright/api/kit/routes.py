@@ -31,8 +31,10 @@ from haulwright.operations.requests import KeptAnswer, answer_request, look
 F = TypeVar("F", bound=Callable[..., Any])
 
 PREFIX: Final = "/api/v1"
-ALWAYS: Final = (400, 401, 403, 422, 429, 503)
-WITH_BODY: Final = (408, 413, 415)
+BEFORE_ROUTE: Final = (400, 408, 431)
+"""What may be answered to a head that is none, does not come in time, or is too large: no route has been looked for."""
+ALWAYS: Final = (*BEFORE_ROUTE, 401, 403, 422, 429, 503)
+WITH_BODY: Final = (413, 415)
 """What every route may answer beside what it is for, and beside it where it takes a body."""
 JSON: Final = "application/json"
 _JSON_TEXT: Final = json.JSONEncoder(separators=(",", ":"))

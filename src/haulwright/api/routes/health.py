@@ -11,6 +11,8 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from typing_extensions import TypedDict
 
+from haulwright.api.kit.problems import responses
+from haulwright.api.kit.routes import BEFORE_ROUTE
 from haulwright.api.reception import Reception
 from haulwright.operations.readiness import Readiness, readiness
 
@@ -63,6 +65,7 @@ class ReadinessCheck:
     response_model=LivenessView,
     operation_id="health_alive",
     openapi_extra=OPEN,
+    responses=responses(*BEFORE_ROUTE),
 )
 async def alive() -> LivenessView:
     """Say that this process lives. Nothing is asked of the database."""
@@ -75,7 +78,7 @@ async def alive() -> LivenessView:
     summary="Say whether requests can be answered now",
     operation_id="health_ready",
     openapi_extra=OPEN,
-    responses={503: {"model": ReadinessView, "description": "Not ready"}},
+    responses=responses(*BEFORE_ROUTE) | {503: {"model": ReadinessView, "description": "Not ready"}},
 )
 def ready(request: Request) -> Response:
     """Say whether the database is reachable with the right schema, and how many workers were seen lately."""
