@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
 from haulwright.client.context import Context
-from haulwright.client.steps import StoreStep
+from haulwright.client.steps import CommitStep, StoreStep
 from haulwright.engine.job import Lease
+from proof.simulation.riding import Ride, board
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -23,6 +24,8 @@ class Act:
     """The leases that it acts under."""
     workers: tuple[str, ...] = ()
     """The workers that it knows to be gone, or that it is."""
+    ride: Ride | None = None
+    """A commit that waits to be written with others: then the call is that of their worker."""
 
 
 Acts = Generator[Act, None, T]
@@ -65,6 +68,14 @@ class SteppedContext(Context):
             return value
 
     def _take(self, step: Any) -> Acts[Any]:
+        if isinstance(step, CommitStep):
+            ride = board(step.queue, step.request)
+            if ride is not None:
+                yield Act("run", (self.job,), ride=ride)
+                if not ride.goes_alone:
+                    return ride.text()
+            yield Act("run", (self.job,))
+            return self.store.commits.commit(step.request)
         if isinstance(step, StoreStep):
             yield Act("run", (self.job,))
         return step.act()

@@ -13,6 +13,7 @@ from haulwright.engine.outcome import Outcome, Skip
 from proof.simulation.acts import Acts, SteppedContext
 from proof.simulation.options import Fault
 from proof.simulation.requests import Requests
+from proof.simulation.riding import fails_in_company
 from proof.simulation.world import SECOND, World
 from proof.support.machine import MACHINE
 from proof.support.workload import PARTS, owner_of
@@ -147,6 +148,8 @@ class Bodies:
         tx.execute("insert into proof_sink values (?, ?, ?)", (owner_of(lease), lease.id, lease.fence))
         if lease.task == "pipeline":
             tx.stage("SAVED", MACHINE)
+        if fails_in_company(self._world):
+            raise Retryable("it was written, and is taken back")
         return _number_of(lease)
 
 

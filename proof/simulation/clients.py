@@ -11,6 +11,8 @@ from proof.simulation.options import Theme
 from proof.simulation.world import SECOND, World
 
 TENANTS = ("acme", "beta")
+WITH_COMMITS = 0.6
+"""How many jobs end with a commit, where commits are to meet."""
 TASKS = ("note", "pipeline", "settling", "failing", "snoozing", "careful", "doomed", "picky", "hopeless")
 PERIOD_US = 60 * SECOND
 
@@ -50,6 +52,8 @@ def draw_job(world: World) -> NewJob:
         task = "joining"
     if Theme.SOURCES in themes and rng.random() < 0.75:
         task = rng.choice(["governed", "governed", "visiting"])
+    if Theme.COMPANY in themes and world.company.random() < WITH_COMMITS:
+        task = world.company.choice(["pipeline", "settling", "settling"])
     return NewJob(
         id=new_id(),
         task=task,

@@ -1,4 +1,4 @@
-"""Seeds that failed once, and what they found. Each is run again by the tests."""
+"""Seeds that failed once, and what they found. Each is run again by the tests, as the history that it was."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from haulwright.clock import Clock
 from haulwright.errors import DatabaseUnavailable
@@ -13,6 +13,9 @@ from haulwright.stores.books import Entry
 from haulwright.stores.connection import Columns, Connection, Database, Listener, Params, Row, run
 from haulwright.stores.process_state import ProcessState
 from proof.simulation.options import Fault
+
+if TYPE_CHECKING:
+    from haulwright.stores.pool import Closeable
 
 T = TypeVar("T")
 
@@ -107,10 +110,14 @@ class FaultyDatabase:
     def close(self) -> None:
         """Close what is open."""
 
-    def _next_fault(self) -> Fault | None:
-        """What goes wrong at the transaction that begins now."""
+    def require_alive(self) -> None:
+        """Raise where this process has died, although somebody in it went on."""
         if self._dead:
             raise Died
+
+    def _next_fault(self) -> Fault | None:
+        """What goes wrong at the transaction that begins now."""
+        self.require_alive()
         if self._transactions:
             self.between()
         self._transactions += 1
@@ -159,6 +166,9 @@ class _Watched:
         self._touched |= _tables((sql,))
         self._inner.script(sql)
 
+    def usable(self) -> bool:
+        return cast("Closeable", self._inner).usable()
+
     def close(self) -> None:
         self._inner.close()
 
@@ -177,6 +187,9 @@ class _Dying:
     def __init__(self, inner: Connection, statements: int) -> None:
         self._inner = inner
         self._left = statements
+
+    def usable(self) -> bool:
+        return cast("Closeable", self._inner).usable()
 
     def __getattr__(self, name: str) -> Any:
         def run(*given: Any) -> Any:

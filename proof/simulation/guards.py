@@ -18,9 +18,11 @@ from pathlib import Path
 from proof.support.site import ROOT
 from tools.mutants import Trial, read_trials
 
-GROUPS = ("simulation", "fences", "holders", "permits", "ledger", "keys", "schedules", "sources", "joins")
+GROUPS = ("simulation", "fences", "holders", "permits", "ledger", "commits", "keys", "schedules", "sources", "joins")
 HISTORIES = 10_000
 NOT_ACCEPTED = "only an end that was accepted under its lease gives anything back: the predicate is a second wall"
+ROWS_ALONE = "simulated commits read and write rows, and nothing of their transaction"
+ONLY_SLOWER = "without it a commit waits or is tried again, and is as right"
 ELSEWHERE: dict[str, str] = {
     "a stale run does not give back its successor's permit": NOT_ACCEPTED,
     "a permit is freed by its holder": NOT_ACCEPTED,
@@ -35,6 +37,19 @@ ELSEWHERE: dict[str, str] = {
     "a result is given up only where it is the one that was looked at": "simulated results have no artefacts",
     "an effect that another job is at is left to it": "simulated effects have no keys that jobs share",
     "one key stands for one effect": "simulated effects have no keys that tasks give",
+    "what was committed before is not in a group": "it is taken back when it is recorded, and goes alone",
+    "the hold of several commits finds their jobs running": "a job that does not run has no holder",
+    "a group whose key was taken meanwhile is taken back": "simulated commits have no keys that jobs share",
+    "two commits of one job or key are not in one group": "of two runs of a job at most one is held",
+    "a group has no commit that was refused something": ROWS_ALONE,
+    "what is about a transaction is done alone": ROWS_ALONE,
+    "a group ends where its transaction has ended": ROWS_ALONE,
+    "a function that is not known goes alone": ONLY_SLOWER,
+    "a function that broke a group goes alone": ONLY_SLOWER,
+    "nobody goes on alone where the database is away": ONLY_SLOWER,
+    "a run that was ended commits nothing with others": "simulated runs wait for their commits as threads do",
+    "a function in a group sees the context variables of its run": "simulated functions read none",
+    "one that says something of the server has nobody leave quietly": "simulated runs leave a source one by one",
 }
 """Guards of those lists that no history can miss, and why; each has its test in the suite."""
 _FOUND = re.compile(r"noticed after (\d+) histories: (.*)")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from random import Random
+
+from proof.simulation.failed import FAILED
 
 
 class Fault(StrEnum):
@@ -41,6 +43,8 @@ class Theme(StrEnum):
     PRUNING = "pruning"
     VERSIONS = "versions"
     """Two versions at once: workers that lack some tasks, schedulers that differ, rows with newer fields."""
+    COMPANY = "company"
+    """Commits of several runs share a transaction. It is the last, so that a seed draws all else as it always did."""
 
 
 RARE = frozenset({Fault.PUT_BACK})
@@ -66,7 +70,7 @@ class Options:
         """Draw the options of a seed. Each has a part of the faults, so that every fault is seen without the others."""
         rng = Random(seed)
         faults = [fault for fault in Fault if rng.random() < (0.3 if fault in RARE else 0.6)]
-        return cls(
+        options = cls(
             seed=seed,
             steps=rng.randint(50, 100),
             jobs=rng.randint(3, 7),
@@ -74,8 +78,19 @@ class Options:
             batch=rng.choice([1, 1, 2, 3]),
             lease_seconds=rng.choice([5, 10, 30]),
             rates={fault: _rate(rng, fault) for fault in faults},
-            themes=frozenset(theme for theme in Theme if rng.random() < 0.4),
+            themes=frozenset(theme for theme in Theme if rng.random() < 0.4) - _added_since(seed),
         )
+        return _with_company(options) if Theme.COMPANY in options.themes else options
+
+
+def _added_since(seed: int) -> frozenset[Theme]:
+    """What must not take part, for a seed that failed once is kept for the history that it was."""
+    return frozenset({Theme.COMPANY}) if seed in FAILED else frozenset()
+
+
+def _with_company(options: Options) -> Options:
+    """More at once in the hands of fewer: commits share a transaction where a worker has several."""
+    return replace(options, steps=options.steps + 40, jobs=options.jobs + 4, workers=min(options.workers, 2), batch=4)
 
 
 def _rate(rng: Random, fault: Fault) -> float:

@@ -16,6 +16,9 @@ STATES = (
     "a stale write was refused",
     "a run was told that its lease is lost",
     "a long commit renewed its own lease",
+    "commits rode together",
+    "a commit was left out of its group",
+    "a group was taken back",
     "a worker got a job again that it still ran",
     "a worker saw that the database was put back",
     "a lease that its worker did not know of was given back",
@@ -66,6 +69,7 @@ STATES = (
 RARE_STATES = (
     "a closed source was opened by hand",
     "a person resolved an unknown effect",
+    "nobody knew what became of a group",
 )
 """What a long campaign must reach, and a short one may not."""
 

@@ -19,6 +19,7 @@ from haulwright.stores.workers import Identity
 from proof.simulation.acts import Act, Acts, SteppedContext, call
 from proof.simulation.bodies import Bodies
 from proof.simulation.requests import limits_of, note_claimed_grants
+from proof.simulation.riding import Rides
 from proof.simulation.world import SECOND, World
 
 POLICY = Retry(5, base="10 s", jitter=0.25)
@@ -58,9 +59,13 @@ class Worker:
     """Earlier incarnations that are known to be dead."""
     turn: ClaimCursor = field(default_factory=ClaimCursor)
     runs: list[Run] = field(default_factory=list)
+    rides: Rides = field(init=False)
     in_doubt: bool = False
     """A claim or a release broke off: what it holds must be looked up."""
     beats: int = 0
+
+    def __post_init__(self) -> None:
+        self.rides = Rides(self.world, self.store, [Bodies._save, Bodies._hand_on])
 
     def work(self) -> Acts[None]:
         """Recover, then claim, run, renew and settle in an order that the seed decides."""
@@ -150,7 +155,7 @@ class Worker:
             self.world.note_claim(lease)
             runs_still = any(run.lease.id == lease.id and not run.over for run in self.runs)
             self.world.seen["a worker got a job again that it still ran"] += runs_still
-            context = SteppedContext(lease, self.store, Signals(), self.id)
+            context = SteppedContext(lease, self.store, Signals(), self.id, self.rides.queue)
             hangs = 0 if self.world.is_draining else self.world.rng.choice(HANGS)
             self.runs.append(Run(lease, context, bodies.of[lease.task](context), hangs=hangs))
 
@@ -182,12 +187,31 @@ class Worker:
         if not waiting:
             return
         run = self.world.rng.choice(waiting)
-        try:
-            if run.pending is None:
-                if run.lease.key in self.world.claimed:  # not of a database that was put back since
-                    self.world.diary.write("run.begin", run.lease.id, run.lease.fence)
-                run.pending = next(run.steps)
+        if run.pending is None:
+            if run.lease.key in self.world.claimed:  # not of a database that was put back since
+                self.world.diary.write("run.begin", run.lease.id, run.lease.fence)
+            self._go_on(run)
+        if run.pending is None or run.over:
+            return
+        if run.pending.ride is not None:
+            yield from self._write_commits()
+        else:
             yield run.pending
+            self._go_on(run)
+
+    def _write_commits(self) -> Acts[None]:
+        """Write the commits that wait, those of runs that this worker has given up too, and let their runs go on."""
+        if self.rides.is_late(may_come=any(run.pending is None or run.pending.ride is None for run in self.runs)):
+            return
+        yield Act("run", self.rides.leases)
+        self.rides.write()
+        for run in [run for run in self.runs if run.pending is not None and run.pending.ride is not None]:
+            if run.pending is not None and run.pending.ride is not None and run.pending.ride.answer is not None:
+                self._go_on(run)
+
+    def _go_on(self, run: Run) -> None:
+        """What a run does up to its next call of the store, or its end."""
+        try:
             run.pending = next(run.steps)
         except StopIteration as end:
             run.over, run.outcome = True, self._returned(run, end.value)

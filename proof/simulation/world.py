@@ -19,12 +19,14 @@ from haulwright.clock import Clock, Instant
 from haulwright.engine import ids
 from haulwright.engine.job import Lease, LeaseKey
 from haulwright.stores import migrations
+from haulwright.stores.commit_groups import CommitGroups
 from haulwright.stores.connection import Connection
 from haulwright.stores.effects import Effects
 from haulwright.stores.sqlite.connection import SqliteConnection, SqliteDatabase, _begun
 from haulwright.stores.store import Store
 from proof.simulation.faults import FaultyDatabase
 from proof.simulation.options import Fault, Options, Theme
+from proof.simulation.riding import RidingWatch
 from proof.support.diary import Entry
 from proof.support.site import START
 from proof.support.workload import QUEUES, SINK
@@ -171,6 +173,8 @@ class World:
     """The faults are over, and everything is to be made good."""
 
     def __post_init__(self) -> None:
+        self.company = Random(f"company in {self.options.seed}")
+        """Decides about commits that share a transaction, and nothing else."""
         self._opened: list[SqliteDatabase] = []
         self.server_is_down = self.options.seed % 4 > 1
         self.store = Store(self.database)
@@ -242,7 +246,7 @@ class World:
 def world_of(options: Options, *, on_disk: bool = False) -> Iterator[World]:
     """A world with ids by its seed: in memory, or in a file that each process opens for itself."""
     before, clock = ids._SEQUENCE, VirtualClock()
-    monotonic = Effects._monotonic
+    monotonic = Effects._monotonic, CommitGroups._monotonic
     rng = Random(options.seed * 2 + 1)
     folder = Path(tempfile.mkdtemp(prefix="haulwright-proof-")) if on_disk else None
     database = _empty() if folder is None else _prepared(SqliteDatabase(folder / "haulwright.db", clock=clock))
@@ -250,11 +254,12 @@ def world_of(options: Options, *, on_disk: bool = False) -> Iterator[World]:
     world = World(options, database, rng, folder and folder / "haulwright.db", clock)
     ids._SEQUENCE = SeededIds(rng)  # type: ignore[assignment, misc]
     Effects._monotonic = staticmethod(StopWatch(options.seed))
+    CommitGroups._monotonic = staticmethod(RidingWatch(options.seed))
     try:
         yield world
     finally:
         ids._SEQUENCE = before  # type: ignore[misc]
-        Effects._monotonic = staticmethod(monotonic)
+        Effects._monotonic, CommitGroups._monotonic = map(staticmethod, monotonic)
         world.close()
         if folder is not None:
             database.close()

@@ -65,6 +65,8 @@ class GroupBroken(Exception):
 class CommitGroups:
     """Commits, alone and together."""
 
+    _monotonic = staticmethod(time.monotonic)  # a seam, as that of the effects
+
     def __init__(self, database: Database, effects: Effects, leases: Leases, settlements: Settlements) -> None:
         self._db = database
         self._effects = effects
@@ -76,7 +78,7 @@ class CommitGroups:
 
     def may_join(self, request: CommitRequest) -> bool:
         """Whether its function is known to be quick, so that it may go with others."""
-        return request.code is not None and self._alone_until.get(request.code, float("inf")) <= time.monotonic()
+        return request.code is not None and self._alone_until.get(request.code, float("inf")) <= self._monotonic()
 
     def commit(self, request: CommitRequest) -> str | None:
         """Commit one alone, and return its result: of this run, or of the one that was first."""
@@ -98,13 +100,13 @@ class CommitGroups:
         """
 
         def work(connection: Connection) -> dict[CommitRequest, str]:
-            began = time.monotonic()
+            began = self._monotonic()
             held = self._hold(connection, requests)
             texts = {request: self._call_in_group(request, connection) for request in held}
             self._record(connection, texts)
             self._settle(connection, texts)
             for request in held:
-                if is_worth_renewal(time.monotonic() - began, request.lease.lease_us):
+                if is_worth_renewal(self._monotonic() - began, request.lease.lease_us):
                     self._leases.renew_on(connection, request.lease)
             return texts
 
@@ -143,9 +145,9 @@ class CommitGroups:
 
     def _call(self, request: CommitRequest, connection: Connection) -> str:
         """Call the function, and note how long it took."""
-        began = time.monotonic()
+        began = self._monotonic()
         text = request.act(connection)
-        ended = time.monotonic()
+        ended = self._monotonic()
         if request.code is not None:
             if len(self._alone_until) >= KNOWN_FUNCTIONS:
                 self._alone_until.clear()
@@ -154,7 +156,7 @@ class CommitGroups:
 
     def _send_alone(self, request: CommitRequest) -> None:
         if request.code is not None:
-            self._alone_until[request.code] = time.monotonic() + ALONE_SECONDS
+            self._alone_until[request.code] = self._monotonic() + ALONE_SECONDS
 
     def _record(self, connection: Connection, texts: dict[CommitRequest, str]) -> None:
         """Write what was done into the ledger; where one is there already, another job was faster under its key."""
