@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from haulwright.sandbox import Sandbox
+
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 GUIDES = ("run-on-a-schedule", "unique-keys", "async-tasks", "log-from-tasks")
@@ -98,6 +100,36 @@ def test_the_program_of_a_guide_runs(tmp_path, guide):
 def test_every_program_of_the_pages_is_python(page):
     for text in blocks(str(page.relative_to(ROOT)), "python"):
         compile(textwrap.dedent(text), str(page), "exec", flags=0x2000)  # await may stand alone
+
+
+APPLICATIONS = {
+    "brief": ("3 feeds, 3 read", r"\d+ articles were placed", "The brief of .* is published", r"# Brief of \d"),
+    "documents": (
+        "2 planned, 0 known, 0 repeated, 1 refused",
+        r"INDEXED +3",
+        "report.pdf: 876 bytes",
+        "3 files, 0 of them",
+    ),
+    "prices": (r"worth +[\d.]+ GBP", r"crown\n", r"succeeded +0 +13"),
+    "syncs": ("acme is on the plan growth now", r"shop +(queued|running)", "Syncs by state"),
+}
+"""What the first section of an application's page promises who types it."""
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("application", APPLICATIONS)
+def test_the_first_minutes_of_an_application_work_when_they_are_typed(tmp_path, application):
+    """Only the port of the sandbox is another one; a worker that the page leaves running ends when nothing is due."""
+    text = (ROOT / "docs" / "applications" / f"{application}.md").read_text("utf-8")
+    section = text.partition("\n## ")[2].partition("\n## ")[0]
+    typed = "\n".join(commands for kind, commands in BLOCK.findall(section) if kind == "console")
+    typed = re.sub("^haulwright sandbox .*&$", "", typed, flags=re.MULTILINE)
+    typed = re.sub("^(haulwright worker (?!.*--until-empty).*)$", r"\1 --until-empty", typed, flags=re.MULTILINE)
+    with Sandbox() as sandbox:
+        told = shell(typed.replace("http://127.0.0.1:8765", sandbox.url), tmp_path)
+
+    for words in APPLICATIONS[application]:
+        assert re.search(words, told), told
 
 
 PIP = """

@@ -33,9 +33,9 @@ SERVED_ROLES = [role for role in ROLES if role != "system"]
 OPENING = """# HTTP API
 
 `haulwright serve` answers at `/api/v1`; the same as OpenAPI 3.1 is at `/api/v1/openapi.json`. Every request needs
-`Authorization: Bearer TOKEN`, but for the two at the root. A token says who calls, for which tenant and in which role;
-nothing else of a request does. Support names its target and its reason in the headers `Haulwright-Tenant` and
-`Haulwright-Reason`; an admin may name them.
+`Authorization: Bearer TOKEN`, but for that document and the two at the root. A token says who calls, for which
+tenant and in which role; nothing else of a request does. Support names its target and its reason in the headers
+`Haulwright-Tenant` and `Haulwright-Reason`; an admin may name them.
 
 ```console
 $ curl -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -H "Idempotency-Key: order-17" \\
@@ -46,9 +46,9 @@ $ curl -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -H 
 ```python
 import os
 
-import httpx
+import httpx2
 
-client = httpx.Client(
+client = httpx2.Client(
     base_url="http://127.0.0.1:8717/api/v1", headers={"Authorization": f"Bearer {os.environ['TOKEN']}"}
 )
 answer = client.post(
