@@ -9,6 +9,8 @@ from rich.console import Console
 
 from haulwright.cli.kit.drawing import drawing_of, fitting
 from haulwright.cli.kit.output import Table
+from haulwright.operations.views.columns import optional_columns
+from haulwright.operations.views.schedules import SCHEDULE_COLUMNS
 
 TABLE = Table(("id", "a", "b", "text"), [("x" * 10, "y" * 10, "", "z" * 50)], optional_columns=("a", "id"))
 
@@ -25,6 +27,23 @@ def test_a_narrow_terminal_goes_without_what_can_be_spared_in_its_order():
     assert shown(44) == ["id", "a", "text"]
     assert shown(43) == ["id", "text"]
     assert shown(31) == ["text"]
+
+
+def test_how_a_schedule_stands_is_readable_on_a_narrow_terminal():
+    row = (
+        "hourly prices",
+        "0 * * * *",
+        "Europe/Berlin",
+        "all_prices",
+        "default",
+        "in 34 min 39 s",
+        "paused by " + "a" * 20,
+    )
+    headers = [column.name for column in SCHEDULE_COLUMNS]
+
+    places = fitting(Table(headers, [row], optional_columns=optional_columns(SCHEDULE_COLUMNS)), 80)
+
+    assert [headers[place] for place in places] == ["schedule", "cron", "zone", "next", "status"]
 
 
 @pytest.mark.parametrize("width", [80, 120])

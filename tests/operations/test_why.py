@@ -66,6 +66,18 @@ def test_a_job_without_a_worker():
     assert told.sentence == "no live worker serves the queue 'default'"
 
 
+def test_a_job_without_a_worker_after_a_run_that_failed(bench):
+    handle = flaky.enqueue()
+    bench.drain()
+    bench.advance("10 min")  # the worker of that run is live no more
+
+    told = app.operations(ADMIN).jobs.why(handle.id)
+
+    assert (told.code, told.sentence) == (
+        "no_worker", "no live worker serves the queue 'default' (the last error: no luck)"
+    )  # fmt: skip
+
+
 @pytest.mark.proves("JOB-04")
 def test_a_job_whose_task_no_worker_knows(bench):
     handle = fine.enqueue()
@@ -129,7 +141,12 @@ def test_a_running_job_and_one_whose_lease_ran_out(bench, why):
     assert why(handle) == ("running", "it runs on w9 for 10 s, attempt 1 of 5", "")
     app.operations(ADMIN).jobs.cancel(handle.id)
     assert why(handle)[1] == "it runs on w9 for 10 s, attempt 1 of 5; it was asked to cancel"
-    bench.advance("115 s")
+    bench.advance("25 s")
+    assert why(handle)[1] == (
+        "it runs on w9 for 35 s, attempt 1 of 5; it has not been heard of for 35 s, and is taken back when its lease "
+        "ends, in 1 min 25 s; it was asked to cancel"
+    )
+    bench.advance("90 s")
     assert why(handle) == ("lease_expired", "its lease ran out 5 s ago under w9; the next sweep takes it back", "")
 
 

@@ -8,6 +8,7 @@ from haulwright.clock import SECOND, Instant
 from haulwright.engine.durations import spell
 from haulwright.engine.job import Job
 from haulwright.engine.join import JOIN_GATE, WaitedFor
+from haulwright.engine.lease import watch_seconds
 from haulwright.engine.outcome import START_GATE
 from haulwright.engine.source import SourceState, gate_of
 from haulwright.engine.transitions import State
@@ -61,7 +62,7 @@ def why(job: Job, around: Surroundings) -> Why:
         sentence = f"its queue {job.queue!r} is paused by {around.queue_paused_by}"
         return Why("queue_paused", sentence, f"haulwright queue resume {job.queue}")
     if around.workers_on_queue == 0:
-        sentence = f"no live worker serves the queue {job.queue!r}"
+        sentence = f"no live worker serves the queue {job.queue!r}{_last_error(job)}"
         return Why("no_worker", sentence, f"haulwright worker --queues {job.queue}")
     if around.workers_with_task == 0:
         sentence = f"no live worker of the queue {job.queue!r} knows the task {job.task!r}"
@@ -96,8 +97,11 @@ def _at_gate(job: Job, wait: str) -> Why:
     if job.waiting_on == START_GATE:
         sentence = f"its run could not be started: {job.error_message}; the next try is in {wait}"
         return Why("not_started", sentence, "look at the limits of its worker: processes, threads, memory, open files")
-    error = f" (the last error: {job.error_message})" if job.error_message else ""
-    return Why("gate_closed", f"it waits for {job.waiting_on}{error}, and asks again in {wait}")
+    return Why("gate_closed", f"it waits for {job.waiting_on}{_last_error(job)}, and asks again in {wait}")
+
+
+def _last_error(job: Job) -> str:
+    return f" (the last error: {job.error_message})" if job.error_message else ""
 
 
 def _at_source(key: str, gate: str, around: Surroundings, wait: str) -> Why:
@@ -124,8 +128,19 @@ def _running(job: Job, around: Surroundings) -> Why:
         ago = spell((around.now - job.lease_expires_at) / SECOND)
         return Why("lease_expired", f"its lease ran out {ago} ago under {holder}; the next sweep takes it back")
     since = spell(max(0, around.now - (job.leased_at or around.now)) / SECOND)
-    suffix = "; it was asked to cancel" if job.cancel_reason is not None else ""
+    suffix = _silence(job, around.now) + ("; it was asked to cancel" if job.cancel_reason is not None else "")
     return Why("running", f"it runs on {holder} for {since}, attempt {job.attempts} of {job.max_attempts}{suffix}")
+
+
+def _silence(job: Job, now: Instant) -> str:
+    """What says that the holder may be gone: a living worker would have renewed the lease by now."""
+    if job.heartbeat_at is None or job.lease_expires_at is None:
+        return ""
+    silent = (now - job.heartbeat_at) / SECOND
+    if silent <= watch_seconds(job.lease_expires_at - job.heartbeat_at):
+        return ""
+    rest = spell((job.lease_expires_at - now) / SECOND)
+    return f"; it has not been heard of for {spell(silent)}, and is taken back when its lease ends, in {rest}"
 
 
 def _finished(job: Job) -> Why:

@@ -205,9 +205,9 @@ def _status(schedule: ScheduleStatus) -> str:
 SCHEDULE_COLUMNS: Final[tuple[Column[ScheduleStatus], ...]] = (
     Column("schedule", lambda schedule: schedule.spec.name),
     Column("cron", lambda schedule: schedule.spec.cron),
-    Column("zone", lambda schedule: schedule.spec.tz),
-    Column("task", lambda schedule: schedule.spec.task),
-    Column("tenant", lambda schedule: schedule.spec.tenant),
+    Column("zone", lambda schedule: schedule.spec.tz, optional=3),
+    Column("task", lambda schedule: schedule.spec.task, optional=2),
+    Column("tenant", lambda schedule: schedule.spec.tenant, optional=1),
     Column("next", lambda schedule: schedule.next_slot, moment=True),
     Column("status", _status),
 )

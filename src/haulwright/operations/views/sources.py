@@ -151,9 +151,9 @@ SOURCE_COLUMNS: Final[tuple[Column[SourceStatus], ...]] = (
     Column("source", lambda source: source.row.key),
     Column("gate", _gate),
     Column("rate", _rate),
-    Column("permits", _permits),
-    Column("streak", lambda source: source.row.failure_streak),
-    Column("last success", lambda source: source.row.last_success_at, moment=True),
+    Column("permits", _permits, optional=1),
+    Column("streak", lambda source: source.row.failure_streak, optional=3),
+    Column("last success", lambda source: source.row.last_success_at, moment=True, optional=2),
     Column("requests/h", lambda source: source.traffic.requests if source.traffic else 0),
     Column("failed/h", lambda source: source.traffic.failed if source.traffic else 0),
 )

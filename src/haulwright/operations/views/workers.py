@@ -132,13 +132,13 @@ CLAIM_COLUMNS: Final[tuple[Column[ClaimCandidate], ...]] = (
 )
 WORKER_COLUMNS: Final[tuple[Column[WorkerStatus], ...]] = (
     Column("name", lambda worker: worker.row.name),
-    Column("host", lambda worker: worker.row.host),
-    Column("pid", lambda worker: worker.row.pid),
-    Column("version", lambda worker: worker.row.version),
+    Column("host", lambda worker: worker.row.host, optional=2),
+    Column("pid", lambda worker: worker.row.pid, optional=3),
+    Column("version", lambda worker: worker.row.version, optional=1),
     Column("queues", lambda worker: ",".join(worker.row.queues)),
     Column("running", lambda worker: worker.running),
     Column("started", lambda worker: worker.row.started_at, moment=True),
     Column("seen", lambda worker: worker.row.seen_at, moment=True),
-    Column("refused writes", lambda worker: worker.row.refused),
+    Column("refused writes", lambda worker: worker.row.refused, optional=4),
     Column("stopped", lambda worker: worker.row.stopped_at, moment=True),
 )
