@@ -28,7 +28,8 @@ def make() -> None:
         return
     _run([sys.executable, "-m", "venv", "--clear", str(FOLDER)])
     (FOLDER / ".gitignore").write_text("*\n")
-    _run([str(PYTHON), "-m", "pip", "install", "--quiet", "--require-hashes", "--requirement", str(LOCK)])
+    # The lock names all that is needed: asked for extras of a package, pip would look for a newer one without a hash.
+    _run([str(PYTHON), "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes", "--requirement", str(LOCK)])
     (FOLDER / "installed").write_text(_wanted())
 
 
