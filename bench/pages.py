@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from urllib.request import urlopen
 
 from bench.processes import ROOT, BenchError
 
@@ -18,6 +21,16 @@ _HEAD = (
     b"Content-Type: text/html; charset=utf-8\r\nCache-Control: no-store\r\nContent-Length: %d\r\n\r\n" % PAGE_BYTES
 )
 _END = b"\r\n\r\n"
+_ASKS_LOG = b"GET /log "
+_came: list[float] = []
+"""When each request came, by the clock of this process."""
+
+
+def requests_of(site: str) -> list[float]:
+    """When each request came since this was called last, in seconds by a clock of the server."""
+    with urlopen(f"{site}/log") as answer:  # noqa: S310 - loopback
+        moments: list[float] = json.load(answer)
+    return moments
 
 
 @contextmanager
@@ -48,8 +61,19 @@ class _Pages(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """A request, or a part of one."""
         *requests, self._rest = (self._rest + data).split(_END)
-        if requests and self._transport:
-            self._transport.write((_HEAD + _BODY) * len(requests))
+        if not requests or not self._transport:
+            return
+        if requests[0].startswith(_ASKS_LOG):
+            self._transport.write(_log_as_answer())
+            return
+        _came.extend([time.monotonic()] * len(requests))
+        self._transport.write((_HEAD + _BODY) * len(requests))
+
+
+def _log_as_answer() -> bytes:
+    body = json.dumps(_came).encode()
+    _came.clear()
+    return b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
 
 
 async def _serve() -> None:

@@ -52,6 +52,8 @@ class Plan:
     """Streams of events that are open at once."""
     harvested: int
     """Pages, each of them a job."""
+    paced: int
+    """Pages of a source that takes 200 a second."""
     documents: int
     """Small files, of 100 KB each."""
     large_bytes: int
@@ -89,6 +91,7 @@ FULL = Plan(
     list_looks=100,
     watchers=1_000,
     harvested=5_000,
+    paced=6_000,
     documents=2_000,
     large_bytes=1024**3,
 )
@@ -124,6 +127,7 @@ QUICK = Plan(
     list_looks=20,
     watchers=200,
     harvested=1_000,
+    paced=1_000,
     documents=300,
     large_bytes=64 * 1024**2,
 )

@@ -18,6 +18,7 @@ from bench.scenarios import (
     harvest,
     ingest,
     lists,
+    rate,
     retention,
     sources,
     standing,
@@ -78,9 +79,10 @@ def _drain(database: str, name: str) -> str:
     return f"drain {database}/{name}"
 
 
-def _flat(scenario: str, database: str, name: str, what: str) -> Target:
+def _flat(scenario: str, database: str, name: str, what: str, least: float = 0.8) -> Target:
     key = f"{scenario} {database}"
-    return Target(f"{_SHORT[database]}: {what}, over the same without", f"{key}/{name}", (f"{key}/{drains.BASE}",), 0.8)
+    base = (f"{key}/{drains.BASE}",)
+    return Target(f"{_SHORT[database]}: {what}, over the same without", f"{key}/{name}", base, least)
 
 
 _SHORT = {"postgres": "PostgreSQL", "sqlite": "SQLite"}
@@ -99,7 +101,7 @@ def _on_postgres() -> tuple[Target | Either, ...]:
             "PostgreSQL: two processes over one, or over two raw loops",
             (Target("over one", twice, (ours,), 1.3), Target("over two raw loops", twice, (raw_twice,), 0.5)),
         ),
-        Target("PostgreSQL: `def` tasks over `async def`", _drain(_PG, "Haulwright, def tasks"), (ours,), 0.6),
+        Target("PostgreSQL: `def` tasks over `async def`", _drain(_PG, "Haulwright, def tasks"), (ours,), 0.75),
         _flat("tenants", _PG, drains.TENANTS, "many tenants"),
         _flat("parked", _PG, drains.PARKED, "many parked jobs at the best priority"),
     )
@@ -112,6 +114,9 @@ def _on_sqlite() -> tuple[Target | Either, ...]:
         Target("SQLite: drain over the best of DBOS and Django tasks", ours, durable, 8.0),
         Target("SQLite: drain over Huey", ours, (_drain(_LITE, "Huey"),), 4.0),
         Target("SQLite: drain over the raw loop", ours, (_drain(_LITE, _RAW),), 0.4),
+        Target("SQLite: two processes over one", _drain(_LITE, _OURS + _TWO), (ours,), 1.0),
+        Target("SQLite: `def` tasks over `async def`", _drain(_LITE, "Haulwright, def tasks"), (ours,), 0.75),
+        _flat("tenants", _LITE, drains.TENANTS, "many tenants", 0.85),
     )
 
 
@@ -128,7 +133,7 @@ def _of_queue(database: str) -> tuple[Target | Either, ...]:
         ),
         Target(
             f"{short}: bulk enqueue over bare COPY or executemany",
-            bulk + enqueueing.HAULWRIGHT, (bulk + enqueueing.BARE_BULK,), 0.3,
+            bulk + enqueueing.HAULWRIGHT, (bulk + enqueueing.BARE_BULK,), 0.5,
         ),
         Target(f"{short}: enqueue p99 beside two busy workers, ms", f"loaded {database}/p99", most=20.0),
     )  # fmt: skip
@@ -182,9 +187,18 @@ def _of_workers(database: str) -> tuple[Target | Either, ...]:
 def _of_harvest(database: str) -> tuple[Target | Either, ...]:
     short, rows, pages = _SHORT[database], f"normalization {database}", f"harvest {database}/"
     files, large, fetch = f"documents {database}/", f"largedocument {database}/", f"fetch {database}/"
-    gate_p50, few = (2.0, 1.0) if database == _PG else (1.0, 0.7)
+    few, over_scrapy, paced = 1.0 if database == _PG else 0.7, 2.0 if database == _PG else 1.5, f"rate {database}/"
     return (
-        Target(f"{short}: passing and leaving a gate p50, ms", f"gate {database}/p50", most=gate_p50),
+        Target(f"{short}: passing and leaving a gate p50, ms", f"gate {database}/p50", most=1.0),
+        Target(
+            f"{short}: pages harvested over Scrapy with a job directory",
+            pages + harvest.HAULWRIGHT, (pages + harvest.SCRAPY,), over_scrapy,
+        ),
+        Target(f"{short}: a rate that eight processes share, used", paced + rate.USED, least=0.97),
+        Target(
+            f"{short}: most requests beyond that rate in any window, as the server saw them",
+            paced + rate.CROWD, most=rate.BURST,
+        ),
         Target(
             f"{short}: pages harvested over a bare loop on the same client",
             pages + harvest.HAULWRIGHT, (pages + harvest.BARE,), 0.5,
