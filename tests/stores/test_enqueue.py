@@ -124,6 +124,21 @@ def test_many_jobs_are_answered_in_the_order_of_the_request(store):
     assert count(store, "haulwright_jobs") == 50
 
 
+def test_each_of_many_jobs_keeps_what_only_its_neighbours_do_not_have(store):
+    """What several rows have in common is written once; the next that differs has its own."""
+    kinds: list[dict[str, object]] = [
+        {}, {}, {"task": "other"}, {"task": "other", "priority": 3}, {"tenant": "acme"}, {}, MARKS, {"max_attempts": 2},
+    ]  # fmt: skip
+    jobs = [new_job(args=f'{{"number":{n}}}', **kind) for n, kind in enumerate(kinds)]
+
+    store.jobs.enqueue(jobs)
+
+    found = [store.listing.get(job.id) for job in jobs]
+    asked = [(job.task, job.tenant, job.priority, job.max_attempts, job.source, job.args) for job in jobs]
+    assert [(job.task, job.tenant, job.priority, job.max_attempts, job.source, job.args) for job in found] == asked
+    assert [job.job_key for job in found] == ids(jobs)
+
+
 def test_an_enqueue_of_nothing_writes_nothing(store):
     assert store.jobs.enqueue([]) == []
     assert store.database.transact(lambda connection: store.jobs.enqueue_on(connection, [])) == []

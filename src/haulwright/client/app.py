@@ -235,10 +235,8 @@ class Haulwright:
         jobs = [call.job for call in calls]
         enqueued = self.store_on(connection).jobs.enqueue(jobs)
         self.note_enqueued(jobs, enqueued)
-        return [
-            Handle(self.store_beside(connection), entry.id, created=entry.created, values=call.task.signature.result)
-            for entry, call in zip(enqueued, calls, strict=True)
-        ]
+        beside, pairs = self.store_beside(connection), zip(enqueued, calls, strict=True)
+        return [Handle(beside, own.id, created=own.created, values=call.task.signature.result) for own, call in pairs]
 
     @overload
     def schedule(

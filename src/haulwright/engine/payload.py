@@ -132,7 +132,13 @@ def _plain_object(value: dict[object, object], depth: int) -> str | None:
         return None
     parts: list[str] = []
     for key in sorted(value):  # type: ignore[type-var]
-        name, text = _plain_key(key), _plain(value[key], depth + 1)
+        name, item = _plain_key(key), value[key]
+        if (
+            type(item) is str and item.isascii() and "\0" not in item
+        ):  # as below: most are text, and a call takes longer
+            text: str | None = _quoted(item)
+        else:
+            text = _plain(item, depth + 1)
         if name is None or text is None:
             return None
         parts.append(name + text)

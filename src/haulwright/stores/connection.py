@@ -13,6 +13,8 @@ from haulwright.stores.process_state import ProcessState
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
+Parts = tuple[Row, Row]
+"""A row in two parts: what is its own, and what its neighbours have as well, which is one object for all of them."""
 Params = Mapping[str, Any]
 Columns = Mapping[str, Sequence[Any]]
 
@@ -28,7 +30,7 @@ class Connection(Protocol):
     def run_batch(self, entry: Entry, columns: Columns, common: Params) -> list[Row]:
         """Run an entry for a batch given as columns of equal length, and return all its rows."""
 
-    def bulk_insert(self, entry: Entry, rows: Iterable[Row]) -> None:
+    def bulk_insert(self, entry: Entry, rows: Iterable[Parts]) -> None:
         """Write rows that cannot be refused, by the shortest way that the database has."""
 
     def execute(self, sql: str, params: Any = None) -> list[Row]:

@@ -7,7 +7,7 @@ from typing import Any, Final, NoReturn
 
 from haulwright.errors import Refused
 from haulwright.stores.books import Entry
-from haulwright.stores.connection import Columns, Connection, Params, Row
+from haulwright.stores.connection import Columns, Connection, Params, Parts, Row
 
 ABOUT_ROWS: Final = ("select", "insert", "update", "delete", "with", "values", "merge", "replace")
 _SETTING: Final = "set_config"
@@ -39,7 +39,7 @@ class GroupConnection:
         self._require_rows(*entry)
         return self._connection.run_batch(entry, columns, common)
 
-    def bulk_insert(self, entry: Entry, rows: Iterable[Row]) -> None:
+    def bulk_insert(self, entry: Entry, rows: Iterable[Parts]) -> None:
         """Write rows that cannot be refused."""
         self._connection.bulk_insert(entry, rows)
 

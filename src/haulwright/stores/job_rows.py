@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Any, Protocol
@@ -13,6 +13,7 @@ from haulwright.engine.ids import new_id
 from haulwright.engine.job import Enqueued, NewJob
 from haulwright.engine.payload import read_json
 from haulwright.events import Event
+from haulwright.stores.connection import Parts
 from haulwright.stores.payloads import inline
 
 
@@ -151,14 +152,27 @@ def fenced(leases: Sequence[Fenced]) -> dict[str, list[Any]]:
     }
 
 
-def loaded(job: NewJob, now: Instant) -> tuple[Any, ...]:
-    """The row of a job whose unique key nobody else can have, for it has none."""
+def loaded(jobs: Iterable[NewJob], now: Instant) -> Iterator[Parts]:
+    """The rows of jobs whose unique keys nobody else can have, for they have none.
+
+    The jobs of one task mostly differ in their ids and arguments alone: the rest of their rows is one and the same.
+    """
+    task: str | None = None
+    words: tuple[Any, ...] = ()
+    common: tuple[Any, ...] = ()
+    for job in jobs:
+        if job[3:] != words or job.task != task:
+            task, words, common = job.task, job[3:], _common_of(job, now)
+        yield (job.id, inline(job.args), job.id), common
+
+
+def _common_of(job: NewJob, now: Instant) -> tuple[Any, ...]:
     run_at = now + job.delay_us if job.run_at is None else job.run_at
     deadline_at = None if job.deadline_us is None else max(run_at, now) + job.deadline_us
     return (
-        job.id, job.tenant, job.task, job.queue, -job.priority, run_at, inline(job.args), job.max_attempts, job.id,
-        job.source, job.concurrency_key, job.concurrency_limit, job.correlation_id, job.tags, job.event_fields,
-        job.headers, job.lease_us, job.timeout_us, deadline_at, now, now,
+        job.tenant, job.task, job.queue, -job.priority, run_at, job.max_attempts, job.source, job.concurrency_key,
+        job.concurrency_limit, job.correlation_id, job.tags, job.event_fields, job.headers, job.lease_us,
+        job.timeout_us, deadline_at, now, now,
     )  # fmt: skip
 
 

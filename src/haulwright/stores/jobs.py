@@ -319,7 +319,7 @@ class Jobs:
         """Write jobs that cannot be duplicates."""
         params = {"now": self._db.clock.now(), "notify": self.notifies(jobs)}
         ((now, _),) = connection.run(self._book["begin_load"], params)
-        connection.bulk_insert(self._book["load"], (loaded(job, now) for job in jobs))
+        connection.bulk_insert(self._book["load"], loaded(jobs, now))
         self._payloads.put(connection, jobs)
 
     def _params(self, job: NewJob, row: Callable[[NewJob], dict[str, Any]] = row_of) -> dict[str, Any]:

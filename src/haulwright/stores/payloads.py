@@ -38,7 +38,7 @@ class Payloads:
         large = [job for job in jobs if is_large(job.args)]
         if not large:
             return
-        connection.bulk_insert(self._book["load"], ((job.id, job.args) for job in large))
+        connection.bulk_insert(self._book["load"], (((job.id, job.args), ()) for job in large))
         sizes = [{"id": job.id, "payload_bytes": size_of_text(job.args)} for job in large]
         connection.run_batch(self._book["mark"], as_columns(sizes), {})
 

@@ -16,13 +16,13 @@ from psycopg.types.string import TextLoader
 from haulwright.clock import Clock
 from haulwright.errors import DatabaseUnavailable, DatabaseUnsuitable
 from haulwright.stores.books import Entry
-from haulwright.stores.connection import Columns, Connection, Listener, Params, Row, run
+from haulwright.stores.connection import Columns, Connection, Listener, Params, Parts, Row, run
 from haulwright.stores.error_kinds import ErrorKind, is_of_caller
 from haulwright.stores.pool import Pool
 from haulwright.stores.postgres.address import safe_url
 from haulwright.stores.postgres.error_kinds import NEVER_READ, first_line, is_refusal, kind_of_error, unavailable
 from haulwright.stores.postgres.listener import PostgresListener, SilentListener
-from haulwright.stores.postgres.literals import array, copy_line
+from haulwright.stores.postgres.literals import array, copy_lines
 from haulwright.stores.postgres.pooler import is_direct, shares_sessions, unannounced_pooler
 from haulwright.stores.process_state import ProcessState
 
@@ -131,14 +131,14 @@ class PostgresConnection:
         """Run an entry once with its columns as arrays."""
         return self.run(entry, {**common, **{name: array(values) for name, values in columns.items()}})
 
-    def bulk_insert(self, entry: Entry, rows: Iterable[Row]) -> None:
+    def bulk_insert(self, entry: Entry, rows: Iterable[Parts]) -> None:
         """Copy rows into the table. The lines are made here: the driver asks every value for its type.
 
         They go out in pieces, so that the server writes the first while the next are made.
         """
         (statement,) = entry
         self._begin_now()
-        lines = map(copy_line, rows)
+        lines = copy_lines(rows)
         with self.raw.cursor().copy(statement.encode()) as copy:
             while piece := "".join(islice(lines, COPY_LINES)):
                 copy.write(piece)

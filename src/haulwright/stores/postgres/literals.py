@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
+
+from haulwright.stores.connection import Parts, Row
 
 _COPY_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 _COPY_SPECIAL = re.compile(r"[\\\n\r]")
@@ -27,15 +29,25 @@ def _element(value: Any) -> str:
     return f'"{value}"'
 
 
-def copy_line(row: Sequence[Any]) -> str:
-    """A row as a line of the text that COPY reads. Few rows have anything to escape: one look tells.
+def copy_lines(rows: Iterable[Parts]) -> Iterator[str]:
+    """Rows as lines of the text that COPY reads. What a row has in common with the one before is not written anew."""
+    last: Row | None = None
+    end = ""
+    for own, common in rows:
+        if common is not last:
+            last, end = common, "".join(["\t" + _copy_fields(common) if common else "", "\n"])
+        yield _copy_fields(own) + end
+
+
+def _copy_fields(values: Sequence[Any]) -> str:
+    """Part of a line. Few have anything to escape: one look tells.
 
     A NUL stands for null meanwhile, for no text of PostgreSQL holds one.
     """
-    line = "\t".join([value if type(value) is str else "\0" if value is None else str(value) for value in row])
-    if _COPY_SPECIAL.search(line) or line.count("\t") >= len(row) or line.count("\0") > row.count(None):
-        return "\t".join(map(_copy_field, row)) + "\n"
-    return line.replace("\0", "\\N") + "\n"
+    line = "\t".join([value if type(value) is str else "\0" if value is None else str(value) for value in values])
+    if _COPY_SPECIAL.search(line) or line.count("\t") >= len(values) or line.count("\0") > values.count(None):
+        return "\t".join(map(_copy_field, values))
+    return line.replace("\0", "\\N")
 
 
 def _copy_field(value: Any) -> str:

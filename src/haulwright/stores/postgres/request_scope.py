@@ -13,7 +13,7 @@ import psycopg
 
 from haulwright.errors import DatabaseUnavailable
 from haulwright.stores.books import Entry
-from haulwright.stores.connection import Columns, Connection, Listener, Params, Row, run
+from haulwright.stores.connection import Columns, Connection, Listener, Params, Parts, Row, run
 from haulwright.stores.postgres.connection import PostgresConnection, PostgresDatabase
 
 if TYPE_CHECKING:
@@ -125,14 +125,15 @@ class _WalledConnection:
         self.run_batch = connection.run_batch
         self.execute: Callable[..., list[Row]] = connection.execute
 
-    def bulk_insert(self, entry: Entry, rows: Iterable[Row]) -> None:
+    def bulk_insert(self, entry: Entry, rows: Iterable[Parts]) -> None:
         """Write rows one by one, each looked at by the wall."""
         (statement,) = entry
         copy = _COPY.fullmatch(statement)
         assert copy is not None, statement  # noqa: S101 - of our own books
         table, columns = copy.groups()
         marks = ", ".join(["%s"] * len(columns.split(",")))
-        self._connection.execute_each(f"insert into {table} ({columns}) values ({marks})", rows)  # noqa: S608 - as above
+        whole = (own + common for own, common in rows)
+        self._connection.execute_each(f"insert into {table} ({columns}) values ({marks})", whole)  # noqa: S608 - as above
 
     def script(self, sql: str) -> None:
         """Run a file of statements."""

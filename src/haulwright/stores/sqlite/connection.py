@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 from haulwright.clock import Clock, host_now
 from haulwright.errors import DatabaseUnavailable, DatabaseUnsuitable
 from haulwright.stores.books import Entry
-from haulwright.stores.connection import Columns, Connection, Params, Row, run
+from haulwright.stores.connection import Columns, Connection, Params, Parts, Row, run
 from haulwright.stores.pool import Pool
 from haulwright.stores.process_state import ProcessState
 from haulwright.stores.sqlite.error_kinds import BUSY, PATIENCE_SECONDS, explained, kind_of_error
@@ -91,10 +91,10 @@ class SqliteConnection:
             return self.run(statements, {**common, **same, "input": text})
         return self._row_by_row(entry, columns, common)
 
-    def bulk_insert(self, entry: Entry, rows: Iterable[Row]) -> None:
+    def bulk_insert(self, entry: Entry, rows: Iterable[Parts]) -> None:
         """Write rows that cannot be refused, by the shortest way."""
         (statement,) = entry
-        self.raw.executemany(statement, rows)
+        self.raw.executemany(statement, (own + common for own, common in rows))
 
     def _row_by_row(self, entry: Entry, columns: Columns, common: Params) -> list[Row]:
         shared = _bind(common)

@@ -131,7 +131,7 @@ select pg_notify('haulwright', '');
 -- name: load
 -- Jobs of which none can be a duplicate, in the order of these columns.
 copy haulwright_jobs (
-    id, tenant, task, queue, rank, run_at, args, max_attempts, job_key, source, concurrency_key, concurrency_limit,
+    id, args, job_key, tenant, task, queue, rank, run_at, max_attempts, source, concurrency_key, concurrency_limit,
     correlation_id, tags, event_fields, headers, lease_us, timeout_us, deadline_at, created_at, updated_at)
 from stdin;
 
