@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from haulwright.engine.ids import new_id
 from haulwright.errors import DatabaseUnavailable
 from haulwright.stores.sqlite import connection as sqlite_connection
 from haulwright.stores.store import Store
-from tests.stores.scenes import count, new_job, race
+from tests.stores.scenes import claim, count, new_job, race
 
 
 @pytest.fixture
@@ -120,16 +121,26 @@ def test_a_forked_child_uses_connections_of_its_own(store):
     assert count(store, "haulwright_jobs") == 2
 
 
-def test_a_crowd_takes_smaller_steps_while_others_write(store, sqlite_url):
+def test_a_crowd_takes_smaller_steps_while_others_enqueue(store, sqlite_url):
     """What one transaction writes is a few milliseconds' worth where somebody may wait for its end."""
     store.jobs.enqueue([new_job() for _ in range(50)])
-    company, alone = store.database.batch_size, sqlite_connection.ROWS_ALONE
     with closing(Store.open(sqlite_url, clock=store.database.clock)) as other:
         other.jobs.enqueue([new_job()])
         store.jobs.enqueue([new_job() for _ in range(50)])
 
-        assert store.database.batch_size == sqlite_connection.ROWS_IN_COMPANY < alone
-    assert company in {alone, sqlite_connection.ROWS_IN_COMPANY}
+    assert store.database.batch_size == sqlite_connection.ROWS_IN_COMPANY < sqlite_connection.ROWS_ALONE
+    assert store.database.load_batch_size == sqlite_connection.ROWS_IN_COMPANY
+
+
+def test_two_crowds_take_large_steps_in_turn_while_nobody_enqueues(store, sqlite_url):
+    """Workers that drain a backlog wait for each other, and keep nobody's enqueue waiting."""
+    store.jobs.enqueue([new_job() for _ in range(60)])
+    with closing(Store.open(sqlite_url, clock=store.database.clock)) as other:
+        assert len(claim(other, new_id(), batch=20)) == 20
+        assert len(claim(store, new_id(), batch=20)) == 20
+
+    assert store.database.batch_size == sqlite_connection.ROWS_ALONE
+    assert store.database.load_batch_size == sqlite_connection.ROWS_IN_COMPANY
 
 
 def test_a_writer_alone_is_not_slowed_down(store, monkeypatch):

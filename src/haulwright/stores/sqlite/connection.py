@@ -150,13 +150,13 @@ class SqliteDatabase:
 
     @property
     def batch_size(self) -> int:
-        """How many rows one transaction should write at most: few milliseconds' worth, where others write too."""
-        return ROWS_IN_COMPANY if self._company.is_here else ROWS_ALONE
+        """How many rows one transaction should write at most: few milliseconds' worth, where others enqueue."""
+        return ROWS_IN_COMPANY if self._company.is_enqueuing else ROWS_ALONE
 
     @property
     def load_batch_size(self) -> int:
-        """The same: whoever writes keeps all others from it."""
-        return self.batch_size
+        """The same for whoever enqueues itself, and cannot tell others who do from those who work."""
+        return ROWS_IN_COMPANY if self._company.is_here else ROWS_ALONE
 
     def transact(self, work: Callable[[Connection], T], *, rows: int = 1) -> T:
         """Run work in one immediate transaction. Who writes many rows gives way to those who write a few."""
@@ -275,27 +275,46 @@ class SqliteDatabase:
 
 
 class _Company:
-    """Whether others write to the file too, as far as one connection can see."""
+    """Whether others write to the file too, and whether they enqueue, as far as one connection can see."""
 
     def __init__(self) -> None:
         self._version: int | None = None
+        self._newest: str | None = None
         self._seen = float("-inf")
+        self._seen_enqueuing = float("-inf")
 
     @property
     def is_here(self) -> bool:
         """Whether somebody else wrote a moment ago."""
         return time.monotonic() - self._seen < COMPANY_SECONDS
 
+    @property
+    def is_enqueuing(self) -> bool:
+        """Whether somebody else enqueued a moment ago."""
+        return time.monotonic() - self._seen_enqueuing < COMPANY_SECONDS
+
     def noticed(self, work: Callable[[Connection], T]) -> Callable[[Connection], T]:
-        """The same work, with a look at the version that the writes of others change."""
+        """The same work, with a look at the version that the writes of others change, and at the newest job."""
 
         def look_and_work(connection: Connection) -> T:
             ((version,),) = connection.execute("pragma data_version")
             if version != self._version:
-                self._version, self._seen = version, time.monotonic()
-            return work(connection)
+                newest = _newest_job(connection)
+                self._seen = time.monotonic()
+                if self._newest is not None and newest > self._newest:
+                    self._seen_enqueuing = self._seen
+                self._version = version
+            value = work(connection)
+            self._newest = _newest_job(connection)
+            return value
 
         return look_and_work
+
+
+def _newest_job(connection: Connection) -> str:
+    """The id of the newest job that has not ended: ids grow with time, whoever makes them."""
+    ((newest,),) = connection.execute("select max(id) from haulwright_jobs")
+    return newest or ""
 
 
 @cache
