@@ -18,6 +18,7 @@ from haulwright.stores.books import book
 from haulwright.stores.connect import open_database
 from haulwright.stores.leases import HIGHEST
 from haulwright.stores.listing import JobFilter
+from haulwright.stores.postgres.connection import PostgresConnection
 from haulwright.stores.sqlite.connection import SqliteConnection, with_table
 from haulwright.stores.store import Store
 from tests.stores.scenes import START, claim, new_job
@@ -75,6 +76,12 @@ BOUND = {
 """The column that ends the scan of the index: what is not due yet is never read."""
 RARE = {"prune"}
 """Too rare for its plan to be kept from the time when the tables were empty."""
+LISTS = {
+    "events.latest_of_tenant": ({"before": 9, "tenant": "t1", "limit": 51}, "haulwright_events_tenant"),
+    "events.latest_named": ({"before": 9, "name": "job.failed", "limit": 51}, "haulwright_events_name"),
+    "queues.occupied_by": ({"after": "", "tenant": "t1", "limit": 51}, "haulwright_jobs_ready"),
+}
+"""Entries of lists with their parameters, and the index without which they would read what all others left."""
 LARGE = ("haulwright_jobs", "haulwright_history")
 PRIMARY_KEYS = {"haulwright_jobs_pkey", "haulwright_history_pkey"}
 
@@ -114,19 +121,46 @@ def test_sqlite_lists_a_tenants_finished_jobs_newest_first_by_an_index(sqlite_st
     ("tenant", "index"), [(None, "haulwright_history_dead_newest"), ("t1", "haulwright_history_dead (tenant=?)")]
 )
 def test_sqlite_lists_dead_letters_without_the_rest_of_the_history(sqlite_store, tenant, index):
-    steps = []
-    execute = SqliteConnection.execute
-
-    def explained(self, sql, params=None):
-        steps.extend(row[3] for row in execute(self, f"explain query plan {sql}", params))
-        return execute(self, sql, params)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(SqliteConnection, "execute", explained)
-        sqlite_store.listing.page(JobFilter(tenant=tenant, state=State.DEAD))
+    steps = _sqlite_steps(lambda: sqlite_store.listing.page(JobFilter(tenant=tenant, state=State.DEAD)))
 
     assert f"INDEX {index}" in steps[0]
     assert [step for step in steps if "TEMP B-TREE" in step] == []
+
+
+@pytest.mark.parametrize("tenant", [None, "t1"])
+@pytest.mark.parametrize("state", [State.CANCELLED, State.SKIPPED])
+def test_sqlite_lists_what_never_ran_without_the_rest_of_the_history(sqlite_store, state, tenant):
+    steps = _sqlite_steps(lambda: sqlite_store.listing.page(JobFilter(tenant=tenant, state=state)))
+
+    assert "INDEX haulwright_history_unrun (state=?)" in steps[0]
+    assert [step for step in steps if "TEMP B-TREE" in step] == []
+
+
+@pytest.mark.parametrize("tenant", [None, "t1"])
+def test_sqlite_lists_what_runs_without_what_waits(sqlite_store, tenant):
+    steps = _sqlite_steps(lambda: sqlite_store.listing.page(JobFilter(tenant=tenant, state=State.RUNNING)))
+
+    assert "INDEX haulwright_jobs_leased" in steps[0]
+
+
+@pytest.mark.parametrize("tenant", [None, "t1"])
+def test_sqlite_counts_dead_letters_without_reading_them(sqlite_store, tenant):
+    steps = _sqlite_steps(lambda: sqlite_store.listing.dead_counts(tenant))
+
+    assert "COVERING INDEX haulwright_history_unresolved" in steps[0]
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_sqlite_finds_what_a_list_shows_by_its_index(sqlite_store, name):
+    params, index = LISTS[name]
+    nouns, _, entry = name.partition(".")
+    (statement,) = book("haulwright.stores", "sqlite", nouns)[entry]
+
+    plan = _sqlite_plan(sqlite_store, statement, params)
+
+    assert [line for line in plan if index in line]
+    assert [line for line in plan if line.startswith("SCAN haulwright") and "haulwright_jobs_leased" not in line] == []
+    assert [line for line in plan if "ORDER BY" in line] == []
 
 
 def test_sqlite_reads_the_effects_of_one_job_not_of_a_whole_tenant(sqlite_store):
@@ -148,6 +182,21 @@ def test_a_claim_costs_sqlite_the_same_whatever_is_parked_before_the_due_job(sql
         costs.append(_steps(sqlite_store, lambda: claim(sqlite_store, worker, 5)))
 
     assert costs[1] < costs[0] * 1.5
+
+
+def _sqlite_steps(act):
+    """The steps of all statements that an act runs."""
+    steps = []
+    execute = SqliteConnection.execute
+
+    def explained(self, sql, params=None):
+        steps.extend(row[3] for row in execute(self, f"explain query plan {sql}", params))
+        return execute(self, sql, params)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SqliteConnection, "execute", explained)
+        act()
+    return steps
 
 
 def _sqlite_plan(store, statement, params):
@@ -178,6 +227,9 @@ FILL = (
        select gen_random_uuid(), 't' || mod(n, 50), 'work', 'default',
            case when mod(n, 9) = 0 then 'dead' else 'succeeded' end,
            0, 1, '{}', 1, 5, 0, 0, 1, 'h' || n, '[]', 1, 1, 1, %(now)s - n * 1000 from generate_series(1, 20000) n""",
+    """insert into haulwright_events (at, tenant, name)
+       select n, 't' || mod(n, 50), case when mod(n, 100) = 0 then 'job.failed' else 'job.enqueued' end
+       from generate_series(1, 20000) n""",
 )
 
 
@@ -205,7 +257,8 @@ def filled(postgres_server):
     with _migrated(postgres_server) as database:
         for statement in FILL:
             database.transact(lambda c, s=statement: c.execute(s, NOW))
-        database.read(lambda c: c.execute("analyze haulwright_jobs, haulwright_history, haulwright_queues"))
+        tables = (*LARGE, "haulwright_queues", "haulwright_events")
+        database.read(lambda c: c.execute(f"analyze {', '.join(tables)}"))
         yield database
 
 
@@ -233,6 +286,53 @@ def test_postgresql_finds_the_rows_of_each_statement_by_its_index(request, size,
         assert not [node for node in nodes if node["Node Type"] == "Sort" and _reads(node, LARGE)]
     if name in BOUND:
         assert all(BOUND[name] in node["Index Cond"] for node in scans if node.get("Index Name") == index)
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("mode", ["auto", "force_generic_plan"])
+@pytest.mark.parametrize("name", LISTS)
+def test_postgresql_finds_what_a_list_shows_by_its_index(filled, name, mode):
+    params, index = LISTS[name]
+    nouns, _, entry = name.partition(".")
+    (statement,) = book("haulwright.stores", "postgres", nouns)[entry]
+
+    nodes = _plan(filled, statement, params, mode)
+
+    scans = {node["Index Name"] for node in nodes if "Index Name" in node}
+    assert scans - {"haulwright_jobs_leased"} == {index}
+    assert all(node.get("Index Cond") for node in nodes if node.get("Index Name") == index)
+    assert not [node for node in nodes if node["Node Type"] == "Sort" and _reads(node, ("haulwright_events",))]
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("tenant", [None, "t1"])
+def test_postgresql_counts_dead_letters_without_reading_the_others(filled, tenant):
+    plan = _postgres_steps(filled, lambda store: store.listing.dead_counts(tenant))
+
+    assert [step for step in plan if re.search("(using|on) haulwright_history_unresolved", step)]
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("state", [State.CANCELLED, State.SKIPPED])
+def test_postgresql_lists_what_never_ran_without_the_rest_of_the_history(filled, state):
+    plan = _postgres_steps(filled, lambda store: store.listing.page(JobFilter(state=state)))
+
+    assert [step for step in plan if "using haulwright_history_unrun" in step]
+
+
+def _postgres_steps(database, act):
+    """The steps of all statements that an act runs on a store."""
+    steps = []
+    execute = PostgresConnection.execute
+
+    def explained(self, sql, params=None):
+        steps.extend(row[0] for row in execute(self, f"explain {sql}", params))
+        return execute(self, sql, params)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PostgresConnection, "execute", explained)
+        act(Store(database))
+    return steps
 
 
 def _plan(database, statement, params, mode):

@@ -17,6 +17,13 @@ from haulwright.stores.connection import Connection, Database, Row, as_columns
 TIMELINE_LIMIT = 1000
 UNREADABLE_LIMIT_BYTES = 500
 _END = 2**63 - 1
+_LATEST = {
+    (False, False): "latest",
+    (True, False): "latest_of_tenant",
+    (False, True): "latest_named",
+    (True, True): "latest_of_tenant_named",
+}
+"""The entry for the newest events, by whether a tenant and a name are given."""
 _PREPARED = "-1/"
 """How the name of a transaction begins that was prepared before the server started; it had another one then."""
 
@@ -115,7 +122,8 @@ class Events:
         self, *, tenant: str | None = None, name: str | None = None, limit: int = 100, before: int = _END
     ) -> list[Event]:
         """The newest events before a place in the order of commits, the oldest of them first."""
-        return self._read("latest", {"tenant": tenant, "name": name, "limit": limit, "before": before})[::-1]
+        entry = _LATEST[tenant is not None, name is not None]
+        return self._read(entry, {"tenant": tenant, "name": name, "limit": limit, "before": before})[::-1]
 
     def recoveries(self, since: Instant, tenant: str | None = None) -> list[RecoveryCount]:
         """How many leases were taken back since a moment, by how that was found out."""

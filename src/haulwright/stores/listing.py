@@ -134,7 +134,7 @@ class Listing:
         if after is not None and not is_id(after):
             raise no_cursor(after)
         hot, cold = self._where(job_filter, after, hot=True), self._where(job_filter, after, hot=False)
-        index = self._dead_index(job_filter)
+        index = self._index_of(job_filter)
         rows = self._db.read(lambda connection: self._both(connection, hot, cold, limit + 1, index))
         jobs = self._filled(rows[:limit])
         return JobPage(jobs, jobs[-1].id if len(rows) > len(jobs) else None)
@@ -145,7 +145,7 @@ class Listing:
         where = self._where(replace(job_filter, state=State.RUNNING), None, hot=True)
         if where is None:
             return JobPage([], None)
-        where.text("j.state = 'running'").add("j.lease_expires_at < {}", before)  # in words: its index is partial
+        where.add("j.lease_expires_at < {}", before)
         if after is not None:
             where.beyond("j.lease_expires_at, j.id", _lease_cursor(after))
         rows = self._db.read(
@@ -188,17 +188,19 @@ class Listing:
             jobs.append(_job([*row[:_ARGS_PLACE], args, *row[_ARGS_PLACE + 1 :]]))
         return jobs
 
-    def _dead_index(self, job_filter: JobFilter) -> str:
-        """The index of dead letters, named for SQLite: it would else go through all of the history by its key."""
-        if self._db.dialect != "sqlite" or job_filter.state is not State.DEAD:
+    def _index_of(self, job_filter: JobFilter) -> str:
+        """The index of a rare state, named for SQLite: it would else go through the whole table by its key."""
+        if self._db.dialect != "sqlite" or job_filter.state not in _RARE:
             return ""
-        return f"indexed by haulwright_history_dead{'_newest' if job_filter.tenant is None else ''}"
+        _, index = _RARE[job_filter.state]
+        is_of_all = job_filter.state is State.DEAD and job_filter.tenant is None
+        return f"indexed by {index}{'_newest' if is_of_all else ''}"
 
     def _both(
         self, connection: Connection, hot: _Where | None, cold: _Where | None, limit: int, index: str = ""
     ) -> list[Row]:
         rows: list[Row] = []
-        for table, where in (("haulwright_jobs j", hot), (f"haulwright_history j {index}", cold)):
+        for table, where in ((f"haulwright_jobs j {index}", hot), (f"haulwright_history j {index}", cold)):
             if where is not None:
                 rows += self._select(connection, table, where, "j.id desc", limit)
         # A job that ended between the two reads was read twice: it is shown as it was read last.
@@ -218,8 +220,8 @@ class Listing:
         if not _may_match(job_filter, hot=hot):
             return None
         where = _Where(self._mark)
-        if job_filter.state is State.DEAD:
-            where.text("j.state = 'dead'")  # in words: its indexes are partial
+        if job_filter.state in _RARE:
+            where.text(_RARE[job_filter.state][0])  # in words: its index is partial
         for name in _EQUAL:
             where.add(f"j.{name} = {{}}", getattr(job_filter, name))
         where.add(f"{self._place}(j.tags, {{}}) > 0", _in_json(job_filter.tag))
@@ -232,6 +234,14 @@ class Listing:
         return where.text("j.requeued_to is null") if job_filter.not_requeued else where
 
 
+_UNRUN = ("j.state in ('cancelled', 'skipped')", "haulwright_history_unrun")
+_RARE = {
+    State.RUNNING: ("j.state = 'running'", "haulwright_jobs_leased"),
+    State.DEAD: ("j.state = 'dead'", "haulwright_history_dead"),
+    State.CANCELLED: _UNRUN,
+    State.SKIPPED: _UNRUN,
+}
+"""States that few jobs are in, each with the condition of its partial index, as it stands there, and that index."""
 _EQUAL = (
     "tenant", "state", "queue", "task", "correlation_id", "job_key", "error_code", "error_class", "waiting_on",
     "source", "requeued_from",

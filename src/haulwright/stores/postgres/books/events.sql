@@ -34,7 +34,25 @@ order by seq limit :limit;
 
 -- name: latest
 select name, tenant, job_id, attempt, fence, worker, actor, at, data, seq from haulwright_events
-where seq < :before and (:tenant::text is null or tenant = :tenant) and (:name::text is null or name = :name)
+where seq < :before
+order by seq desc limit :limit;
+
+-- name: latest_of_tenant
+-- An entry for each choice, so that each has its index: the condition of one statement for all of them would have none.
+-- A range of one tenant and an order that begins with it leave no choice: a plan that does not know whose events they are
+-- would go back through those of everybody.
+select name, tenant, job_id, attempt, fence, worker, actor, at, data, seq from haulwright_events
+where seq < :before and tenant >= :tenant and tenant <= :tenant
+order by tenant desc, seq desc limit :limit;
+
+-- name: latest_named
+select name, tenant, job_id, attempt, fence, worker, actor, at, data, seq from haulwright_events
+where seq < :before and name >= :name and name <= :name
+order by name desc, seq desc limit :limit;
+
+-- name: latest_of_tenant_named
+select name, tenant, job_id, attempt, fence, worker, actor, at, data, seq from haulwright_events
+where seq < :before and tenant = :tenant and name = :name
 order by seq desc limit :limit;
 
 -- name: recoveries

@@ -32,11 +32,18 @@ union
 select queue from haulwright_jobs where state = 'running' and queue > :after;
 
 -- name: occupied_by
--- The same of a tenant. No index begins with the tenant, for every job would pay for it: this one is read through, in its
--- order, until enough are found. To probe it for each queue would take longer.
-(select distinct queue from haulwright_jobs
- where state = 'queued' and tenant = :tenant and queue > :after
- order by queue limit :limit)
+-- The same of a tenant. No index begins with the tenant, for every job would pay for it: two probes of this one for each
+-- queue, whoever has jobs there, and so nothing of the jobs of others, which may be millions.
+with recursive walk (name) as (
+    (select queue from haulwright_jobs where state = 'queued' and queue > :after order by queue limit 1)
+    union all
+    select next.queue
+    from walk cross join lateral (
+        select j.queue from haulwright_jobs j where j.state = 'queued' and j.queue > walk.name order by j.queue limit 1) next
+)
+(select name from walk
+ where (select true from haulwright_jobs j where j.state = 'queued' and j.queue = walk.name and j.tenant = :tenant limit 1)
+ limit :limit)
 union
 select queue from haulwright_jobs where state = 'running' and tenant = :tenant and queue > :after;
 

@@ -27,7 +27,23 @@ order by seq limit :limit;
 
 -- name: latest
 select name, tenant, job_id, attempt, fence, worker, actor, at, data, seq from haulwright_events
-where seq < :before and (:tenant is null or tenant = :tenant) and (:name is null or name = :name)
+where seq < :before
+order by seq desc limit :limit;
+
+-- name: latest_of_tenant
+-- An entry for each choice, so that each has its index: the condition of one statement for all of them would have none.
+select name, tenant, job_id, attempt, fence, worker, actor, at, data, seq from haulwright_events
+where seq < :before and tenant = :tenant
+order by seq desc limit :limit;
+
+-- name: latest_named
+select name, tenant, job_id, attempt, fence, worker, actor, at, data, seq from haulwright_events
+where seq < :before and name = :name
+order by seq desc limit :limit;
+
+-- name: latest_of_tenant_named
+select name, tenant, job_id, attempt, fence, worker, actor, at, data, seq from haulwright_events
+where seq < :before and tenant = :tenant and name = :name
 order by seq desc limit :limit;
 
 -- name: recoveries

@@ -31,23 +31,35 @@ union
 select queue from haulwright_jobs where state = 'running' and queue > :after;
 
 -- name: occupied_by
--- The same of a tenant. No index begins with the tenant, for every job would pay for it: this one is read through, in its
--- order, until enough are found. To probe it for each queue would take longer.
-select queue from (
-    select distinct queue from haulwright_jobs
-    where state = 'queued' and tenant = :tenant and queue > :after
-    order by queue limit :limit)
+-- The same of a tenant. No index begins with the tenant, for every job would pay for it: two probes of this one for each
+-- queue, whoever has jobs there, and so nothing of the jobs of others, which may be millions.
+with recursive walk (name) as (
+    select min(queue) from haulwright_jobs where state = 'queued' and queue > :after
+    union all
+    select (select min(j.queue) from haulwright_jobs j where j.state = 'queued' and j.queue > walk.name)
+    from walk where walk.name is not null
+)
+select name from (
+    select name from walk
+    where name is not null
+      and exists (select 1 from haulwright_jobs j where j.state = 'queued' and j.queue = walk.name and j.tenant = :tenant)
+    limit :limit)
 union
 select queue from haulwright_jobs where state = 'running' and tenant = :tenant and queue > :after;
 
 -- name: counts
 -- What waits in some queues, a range of the index for each, and what runs: at one moment, for a job goes from one to the other.
 -- Finished jobs are not counted: that would read all of history.
-select j.queue, count(*) filter (where j.run_at <= :now) as due, count(*) filter (where j.run_at > :now) as parked,
-       min(j.run_at) filter (where j.run_at <= :now) as oldest, 0 as running
-from json_each(:names) name cross join haulwright_jobs j
-where j.queue = name.value and j.state = 'queued' and j.tenant >= :first_tenant and j.tenant <= :last_tenant
-group by j.queue
+with counted (queue, waiting) as materialized (  -- once for each queue, however often it is named below
+    select name.value, (
+        select json_array(count(*) filter (where j.run_at <= :now), count(*) filter (where j.run_at > :now),
+                          min(j.run_at) filter (where j.run_at <= :now))
+        from haulwright_jobs j
+        where j.queue = name.value and j.state = 'queued' and j.tenant >= :first_tenant and j.tenant <= :last_tenant)
+    from json_each(:names) name
+)
+select queue, waiting ->> 0 as due, waiting ->> 1 as parked, waiting ->> 2 as oldest, 0 as running
+from counted where waiting ->> 0 or waiting ->> 1
 union all
 select queue, 0, 0, null, count(*) from haulwright_jobs
 where state = 'running' and tenant >= :first_tenant and tenant <= :last_tenant
