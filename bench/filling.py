@@ -36,43 +36,55 @@ def history(address: str, count: int) -> None:
 
 
 def mixed_history(address: str, count: int, *, tenants: int, dead_every: int) -> None:
-    """Finished jobs of many tenants, one in so many of them dead."""
+    """Finished jobs of many tenants, each a millisecond older than the one before, one in so many of them dead."""
     state = f"case when numbers.n % {dead_every} = 0 then 'dead' else model.state end"
-    tenant = f"'tenant-' || substr('00' || (numbers.n % {tenants}), -3)"
-    if not address.startswith("sqlite"):
-        tenant = f"'tenant-' || lpad((numbers.n % {tenants})::text, 3, '0')"
-    finished = "model.finished_at - numbers.n"
-    _repeat(address, "haulwright_history", count, {"state": state, "tenant": tenant, "finished_at": finished})
+    finished = "model.finished_at - 1000 * cast(numbers.n as bigint)"
+    other = {"state": state, "tenant": _tenant(address, tenants), "finished_at": finished}
+    _repeat(address, "haulwright_history", count, other)
 
 
-def _repeat(address: str, table: str, count: int, other: Mapping[str, str]) -> None:
+def events(address: str, count: int, *, tenants: int) -> None:
+    """Events of many tenants, all of them of one name."""
+    other = {"name": "'job.enqueued'", "tenant": _tenant(address, tenants)}
+    _repeat(address, "haulwright_events", count, other, without=("seq",))
+
+
+def _tenant(address: str, tenants: int) -> str:
+    if address.startswith("sqlite"):
+        return f"'tenant-' || substr('00' || (numbers.n % {tenants}), -3)"
+    return f"'tenant-' || lpad((numbers.n % {tenants})::text, 3, '0')"
+
+
+def _repeat(address: str, table: str, count: int, other: Mapping[str, str], *, without: Sequence[str] = ()) -> None:
     family = f"01900000-{secrets.token_hex(2)}-7000-8000-"  # ids of our form, all older than any real one
     if address.startswith("sqlite"):
-        _repeat_sqlite(address, table, count, {**_keys(f"'{family}' || printf('%012x', numbers.n)"), **other})
+        values = {**_keys(f"'{family}' || printf('%012x', numbers.n)"), **other}
+        _repeat_sqlite(address, table, count, values, without)
     else:
         ids = f"'{family}' || lpad(to_hex(numbers.n), 12, '0')"
-        _repeat_postgres(address, table, count, {**_keys(ids), "id": f"({ids})::uuid", **other})
+        uuids = dict.fromkeys(("id", "job_id"), f"({ids})::uuid")
+        _repeat_postgres(address, table, count, {**_keys(ids), **uuids, **other}, without)
 
 
 def _keys(ids: str) -> dict[str, str]:
-    return {"id": ids, "job_key": ids}
+    return {"id": ids, "job_id": ids, "job_key": ids}
 
 
-def _repeat_postgres(address: str, table: str, count: int, other: Mapping[str, str]) -> None:
+def _repeat_postgres(address: str, table: str, count: int, other: Mapping[str, str], without: Sequence[str]) -> None:
     with psycopg.connect(address, autocommit=True) as connection:
         found = connection.execute(f"select * from {table} limit 0")
-        columns = [column.name for column in found.description or ()]
+        columns = [column.name for column in found.description or () if column.name not in without]
         numbers = f"generate_series(1, {count}) as numbers (n)"
         connection.execute(_statement(table, columns, other, numbers).encode())
         connection.execute(f"vacuum (analyze) {table}".encode())
 
 
-def _repeat_sqlite(address: str, table: str, count: int, other: Mapping[str, str]) -> None:
+def _repeat_sqlite(address: str, table: str, count: int, other: Mapping[str, str], without: Sequence[str]) -> None:
     path = address.removeprefix("sqlite:///")
     with closing(sqlite3.connect(path, isolation_level=None, timeout=30)) as connection:
         connection.execute("pragma synchronous = off")  # nobody measures this
         found = connection.execute(f"select * from {table} limit 0")
-        columns = [column[0] for column in found.description]
+        columns = [column[0] for column in found.description if column[0] not in without]
         for start in range(0, count, _CHUNK):
             numbers = _NUMBERS.format(first=start + 1, last=min(count, start + _CHUNK))
             connection.execute(_statement(table, columns, other, numbers))

@@ -1,4 +1,4 @@
-"""What the lists of the API take beside a long history: each asked again and again, for one tenant and for all."""
+"""What the lists of the API take beside a long history: for a tenant, for one that has nothing yet, and for all."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ TENANTS = 200
 DEAD_EVERY = 50
 """One job in so many of the history is dead."""
 OF_TENANTS = (
-    "/jobs", "/jobs?q=state:dead", "/jobs?q=state:queued", "/jobs?q=state:running", "/jobs?q=task:noop",
-    "/jobs?q=queue:default", "/jobs?q=age:%3C1h", "/jobs?stuck=true", "/dead-letters", "/dead-letters/counts",
-    "/dead-letters/groups", "/events", "/overview",
+    "/jobs", "/jobs?q=state:dead", "/jobs?q=state:cancelled", "/jobs?q=state:queued", "/jobs?q=state:running",
+    "/jobs?q=task:noop", "/jobs?q=queue:default", "/jobs?q=age:%3C1h", "/jobs?stuck=true", "/dead-letters",
+    "/dead-letters/counts", "/dead-letters/groups", "/events", "/events?name=job.cancelled", "/overview",
 )  # fmt: skip
 LISTS = {
     "tenant": OF_TENANTS,
+    "new tenant": OF_TENANTS,
     "admin": (*OF_TENANTS, "/queues", "/schedules", "/sources", "/workers", "/effects/unresolved"),
 }
 SLOWEST = "slowest list, p95"
@@ -40,8 +41,10 @@ def lists(bench: Bench, database: str) -> list[Series]:
         tokens = app.operations().tokens
         callers = {
             "tenant": tokens.create("bench", tenant="tenant-000").token,
+            "new tenant": tokens.create("bench", tenant="new").token,
             "admin": tokens.create("bench", role="admin").token,
         }
+        filling.events(address, count, tenants=TENANTS)
         with served(address) as (url, _, _):
             for role, token in callers.items():
                 for path in LISTS[role]:
