@@ -64,11 +64,15 @@ def loaded(bench: Bench, database: str) -> list[Series]:
     """One request at a time while two workers drain a backlog."""
     busy = haulwright(database, name="Haulwright, two busy workers", workers=2)
     rounds = []
-    with lane(bench, busy) as one, app.moved_to(one.address):
+    with lane(bench, busy) as one:
         for _ in range(bench.plan.rounds):
-            one.prepare(1)
+            one.prepare(1)  # another file on SQLite, which the app has to open anew
             filling.backlog(one.address, bench.plan.loaded_backlog - 1)
-            with served(one.address) as (url, token, _), one.working(one.setting) as _:
+            with (
+                app.moved_to(one.address),
+                served(one.address) as (url, token, _),
+                one.working(one.setting) as _,
+            ):
                 single = _requests(url, token, 1)
                 rounds.append(while_busy(one, bench.plan.loaded_backlog, lambda: http_client.send_all(url, single, 1)))  # noqa: B023 - called inside the round
     return percentiles(f"httploaded {database}", MILLISECONDS, rounds)

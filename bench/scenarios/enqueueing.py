@@ -41,11 +41,11 @@ def loaded(bench: Bench, database: str) -> list[Series]:
     """One job at a time while two workers drain a backlog."""
     busy = haulwright(database, name="Haulwright, two busy workers", workers=2)
     rounds = []
-    with lane(bench, busy) as one, app.moved_to(one.address):
+    with lane(bench, busy) as one:
         for _ in range(bench.plan.rounds):
-            one.prepare(1)
+            one.prepare(1)  # another file on SQLite, which the app has to open anew
             filling.backlog(one.address, bench.plan.loaded_backlog - 1)
-            with one.working(one.setting) as _:
+            with app.moved_to(one.address), one.working(one.setting) as _:
                 rounds.append(while_busy(one, bench.plan.loaded_backlog, lambda: noop.enqueue(item(0))))
     return percentiles(f"loaded {database}", MILLISECONDS, rounds)
 

@@ -27,26 +27,33 @@ def watchers(bench: Bench, database: str) -> list[Series]:
     scenario, jobs = f"watchers {database}", bench.plan.memory_jobs
     rates: dict[str, list[float]] = {ALONE: [], WATCHED: []}
     sizes: dict[str, list[float]] = {MEMORY_FIRST: [], MEMORY_END: []}
-    with lane(bench, haulwright(database)) as one, app.moved_to(one.address):
+    with lane(bench, haulwright(database)) as one:
         for _ in range(bench.plan.rounds):
             rates[ALONE].append(_filled(one, jobs).drain(jobs))
-            _filled(one, jobs)
-            later = noop.using(tenant="bench", queue="later", delay="1 day")
-            watched = [
-                handle.id for handle in app.enqueue_many(later.call(item) for item in items(bench.plan.watchers))
-            ]
-            programs = range(0, len(watched), STREAMS_OF_ONE)
-            tokens = [app.operations().tokens.create(f"watcher-{number}", tenant="bench").token for number in programs]
-            with served(one.address) as server:
-                with watching(server.address, tokens, watched, rate=REQUESTS_PER_SECOND) as crowd:
+            _filled(one, jobs)  # another file on SQLite, which the app has to open anew
+            with app.moved_to(one.address):
+                watched, tokens = _watched_jobs(bench.plan.watchers)
+                with (
+                    served(one.address) as server,
+                    watching(server.address, tokens, watched, rate=REQUESTS_PER_SECOND) as crowd,
+                ):
                     sizes[MEMORY_FIRST].append(_resident(server.pid))
                     rates[WATCHED].append(one.drain(jobs))
                     sizes[MEMORY_END].append(_resident(server.pid))
-                bench.say(f"  {scenario}: {len(watched)} streams, {crowd.answered} requests answered")
+            bench.say(f"  {scenario}: {len(watched)} streams, {crowd.answered} requests answered")
     return [
         *(Series(scenario, name, JOBS_PER_SECOND, tuple(runs), jobs=jobs) for name, runs in rates.items()),
         *(Series(scenario, name, MEBIBYTES, tuple(runs), jobs=jobs) for name, runs in sizes.items()),
     ]
+
+
+def _watched_jobs(count: int) -> tuple[list[str], list[str]]:
+    """Jobs that stay as they are, and the tokens of those who watch them."""
+    later = noop.using(tenant="bench", queue="later", delay="1 day")
+    watched = [handle.id for handle in app.enqueue_many(later.call(item) for item in items(count))]
+    programs = range(0, count, STREAMS_OF_ONE)
+    tokens = [app.operations().tokens.create(f"watcher-{number}", tenant="bench").token for number in programs]
+    return watched, tokens
 
 
 def _filled(one: Lane, jobs: int) -> Lane:
