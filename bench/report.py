@@ -24,7 +24,8 @@ METHOD = """\
 - A drain begins with the first claim, as Haulwright and the raw loops write it down; peers do not all keep that moment,
   so for them it begins a little later, with the first task body. It ends when the database shows no job whose
   completion is not recorded. Workers have been started, have imported everything and wait for the word; the jobs are
-  there already; PostgreSQL has just made a checkpoint.
+  there already; PostgreSQL has just made a checkpoint, and its log has 40 files of 16 MB to take again
+  (`min_wal_size=1GB`), as that of a server that has run for a day.
 - Each contender gets the best of a few settings, found by two short drains with each (a quick run takes the first).
   Slow peers get fewer jobs.
 - The raw loop runs Haulwright's own statements on its own tables with all their indexes: claim a batch, parse the

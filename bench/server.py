@@ -20,6 +20,8 @@ from tests.support import postgres
 REDIS_SETTINGS = ("--save", "", "--appendonly", "yes", "--appendfsync", "always")
 DURABLE = ("fsync", "synchronous_commit", "full_page_writes")
 _START_SECONDS = 10.0
+LOG_SEGMENTS = 40
+"""Files of PostgreSQL's log that are there before anything is measured: more than one scenario fills."""
 
 
 class Site:
@@ -79,7 +81,22 @@ def site() -> Iterator[Site]:
         folder = Path(tempfile.mkdtemp(prefix="haulwright-bench-"))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         server = stack.enter_context(postgres.start(durable=True))
+        _make_log_segments(server)
         yield Site(folder, server, stack.enter_context(_redis(folder)))
+
+
+def _make_log_segments(server: postgres.Server) -> None:
+    """Have a server's log as one that has run for a day has it.
+
+    A new one makes and syncs each file of 16 MB when it comes to it, and all who commit wait for that. Later it takes
+    old ones again.
+    """
+    with psycopg.connect(server.url(), autocommit=True) as connection:
+        connection.execute("alter system set min_wal_size = '1GB'")
+        connection.execute("select pg_reload_conf()")
+        for _ in range(LOG_SEGMENTS):
+            connection.execute("select pg_logical_emit_message(false, 'bench', ''), pg_switch_wal()")
+        connection.execute("checkpoint")
 
 
 @contextmanager
