@@ -50,6 +50,8 @@ class Plan:
     """How often each list of the API is asked."""
     watchers: int
     """Streams of events that are open at once."""
+    watched_jobs: int
+    """That are drained meanwhile: a minute's work."""
     harvested: int
     """Pages, each of them a job."""
     paced: int
@@ -90,6 +92,7 @@ FULL = Plan(
     raw_items=50_000,
     list_looks=100,
     watchers=1_000,
+    watched_jobs=600_000,
     harvested=5_000,
     paced=6_000,
     documents=2_000,
@@ -126,6 +129,7 @@ QUICK = Plan(
     raw_items=7_000,
     list_looks=20,
     watchers=200,
+    watched_jobs=100_000,
     harvested=1_000,
     paced=1_000,
     documents=300,

@@ -57,7 +57,7 @@ _WRITTEN: tuple[tuple[str, Run, tuple[str, ...], str, float], ...] = (
     ("http", api.enqueue, _BOTH, "Enqueueing over HTTP, by many at once", 300),
     ("httploaded", api.loaded, _BOTH, "Enqueueing over HTTP while two workers drain a backlog", 300),
     ("lists", lists.lists, _BOTH, "Lists of the API beside a long history", 900),
-    ("watchers", watchers.watchers, _BOTH, "Draining while many watch jobs over HTTP", 600),
+    ("watchers", watchers.watchers, _BOTH, "Draining while many watch jobs over HTTP", 900),
     ("pickup", standing.pickup, _BOTH, "From enqueue to the first line of the task, on an idle system", 180),
     ("idle", standing.idle, _BOTH, "What an idle worker costs", 90),
     ("memory", standing.memory, _BOTH, "Memory of a worker during a long drain", 420),

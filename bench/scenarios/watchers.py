@@ -24,7 +24,7 @@ MEMORY_END = "server, at the end"
 
 def watchers(bench: Bench, database: str) -> list[Series]:
     """A drain without anybody, and one beside streams of events and requests."""
-    scenario, jobs = f"watchers {database}", bench.plan.memory_jobs
+    scenario, jobs = f"watchers {database}", bench.plan.watched_jobs
     rates: dict[str, list[float]] = {ALONE: [], WATCHED: []}
     sizes: dict[str, list[float]] = {MEMORY_FIRST: [], MEMORY_END: []}
     with lane(bench, haulwright(database)) as one:
