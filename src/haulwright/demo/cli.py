@@ -125,7 +125,8 @@ def _tell(site: Site, set_up: Stage, account: DemoSummary, *, keep: bool) -> Non
     else:
         site.out.note(
             f"\nWhat to type next:\n  {_program()} demo --keep    # keep it running, and look around"
-            f"\n  {_program()} --help         # all commands\nA task of your own: docs/tutorial/first-job.md"
+            f"\n  {_program()} --help         # all commands"
+            "\nA task of your own: docs/tutorial/first-job.md of the repository"
         )
 
 
