@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from proof.support.checker import Evidence, check
+from proof.support.company import Company
 from proof.support.crowd import race
 from proof.support.facts import Facts
 from proof.support.site import Site
@@ -37,3 +38,23 @@ def test_eight_processes_execute_each_of_two_thousand_jobs_exactly_once(
     assert executed == dict.fromkeys(ids, 1)
     assert {(job.state, job.attempts, job.fence, job.losses) for job in facts.jobs} == {("succeeded", 1, 1, 0)}
     assert len(shares) == PROCESSES
+
+
+@pytest.mark.proves("CLM-01", "CLM-14", "GU-02")
+def test_eight_processes_whose_runs_commit_together_write_each_of_two_thousand_rows_once(
+    durable_url: str, tmp_path: Path, report: list[str]
+):
+    with closing(Site.prepare(durable_url, tmp_path, clock=False)) as site, closing(Workload(site)) as work:
+        work.prepare()
+        ids = work.enqueue(work.harvesting, range(JOBS))
+
+        seconds = race(site, PROCESSES, concurrency=16)
+
+        diary, facts = work.diary.read(), Facts.read(work.app.store)
+    company = Company.read(diary)
+    verdict = check(Evidence(facts, diary))
+    report.append(f"{site.database}: {JOBS} jobs, {PROCESSES} processes, {seconds:.1f} s; {company}; {verdict}")
+    assert verdict.wrong == []
+    assert Counter(job for _, job, _ in facts.sink) == dict.fromkeys(ids, 1)
+    assert {(job.state, job.attempts, job.losses) for job in facts.jobs} == {("succeeded", 1, 0)}
+    assert company.together > JOBS / 2, "a race in which few commits meet proves little"

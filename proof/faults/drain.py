@@ -10,6 +10,7 @@ from functools import partial
 from proof.faults.aftermath import Aftermath, aftermath
 from proof.faults.crew import Crew, has_finished, is_drained, until
 from proof.faults.hazards import GO, Hazards
+from proof.support.company import Company
 from proof.support.workload import Workload
 
 WORKERS = 2
@@ -24,6 +25,8 @@ class Drained:
     left: Aftermath
     crew: Crew
     seconds: float
+    company: Company
+    """What became of commits that shared a transaction."""
 
     def troubles(self) -> dict[str, int]:
         """Which parts of the workers said that the database was in trouble, and how often."""
@@ -32,15 +35,16 @@ class Drained:
 
     def __str__(self) -> str:
         told = ", ".join(f"{part} {times}" for part, times in self.troubles().items())
-        return f"{self.left}; {self.seconds:.1f} s; troubles told: {told or 'none'}"
+        return f"{self.left}; {self.seconds:.1f} s; {self.company}; troubles told: {told or 'none'}"
 
 
 def mixed_load(work: Workload, hazards: Hazards, jobs: int) -> None:
-    """Plain jobs, jobs with an effect and a commit, and jobs that fail once by themselves, all mixed."""
+    """Plain jobs, jobs with an effect and a commit, with a commit alone, and jobs that fail once, all mixed."""
     tenth = max(1, jobs // 10 // 10)
     for _ in range(10):
         work.enqueue(work.note, range(tenth * 6))
-        work.enqueue(work.settling, range(tenth * 3))
+        work.enqueue(work.settling, range(tenth))
+        work.enqueue(work.harvesting, range(tenth * 2))
         work.enqueue(hazards.faltering, range(tenth))
 
 
@@ -57,4 +61,4 @@ def drain_under(work: Workload, crew: Crew, strike: Callable[[], object], *, job
     work.site.raise_flag(GO)
     until("all jobs are finished", lambda: is_drained(store))
     crew.end_well()
-    return Drained(aftermath(work, crew), crew, time.monotonic() - began)
+    return Drained(aftermath(work, crew), crew, time.monotonic() - began, Company.read(work.diary.read()))

@@ -12,6 +12,7 @@ from proof.faults.crew import OPTIONS, Crew, Member, finished, is_drained, until
 from proof.faults.disk import Disk
 from proof.faults.drain import WORKERS, Drained, mixed_load
 from proof.faults.hazards import GO, Hazards
+from proof.support.company import Company
 from proof.support.facts import Facts, JobFact
 from proof.support.workload import Workload
 
@@ -39,7 +40,7 @@ def fill_the_disk(work: Workload, crew: Crew, disk: Disk, *, jobs: int) -> Drain
             disk.free(pids)
     until("all jobs are finished", lambda: is_drained(store))
     crew.end_well()
-    return Drained(aftermath(work, crew), crew, time.monotonic() - began)
+    return Drained(aftermath(work, crew), crew, time.monotonic() - began, Company.read(work.diary.read()))
 
 
 def _refused(member: Member, disk: Disk) -> list[str]:

@@ -12,9 +12,9 @@ from proof.support.site import BARRIER, BARRIER_VARIABLE, CONCURRENCY_VARIABLE, 
 _NAP_SECONDS = 0.001
 
 
-def race(site: Site, processes: int) -> float:
+def race(site: Site, processes: int, *, concurrency: int = 4) -> float:
     """Drain the queue with this many workers at once, and return how many seconds that took."""
-    words = {CONCURRENCY_VARIABLE: "4", BARRIER_VARIABLE: "1"}
+    words = {CONCURRENCY_VARIABLE: str(concurrency), BARRIER_VARIABLE: "1"}
     started = [site.spawn(WORKER, "work", **words) for _ in range(processes)]
     _let_go(site, "worker.ready", processes)
     began = time.monotonic()

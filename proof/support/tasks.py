@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from proof.support.company import note_groups
 from proof.support.crashing import Death, Halt, watch
 from proof.support.site import HALT_VARIABLE, TRACE_VARIABLE, Site
 from proof.support.workload import Workload
@@ -18,4 +19,5 @@ elif TRACE_VARIABLE in os.environ:
     watch(reached.add)
 
 work = Workload(site, death.reach)
+note_groups(work.diary)
 app = work.app

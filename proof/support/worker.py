@@ -13,7 +13,6 @@ import socket
 import sys
 
 from proof.support.site import (
-    BARRIER,
     BARRIER_VARIABLE,
     CONCURRENCY_VARIABLE,
     HOST_VARIABLE,
@@ -34,8 +33,7 @@ def main() -> int:
     if SCHEDULE_VARIABLE in os.environ:
         work.keep_schedule()
     if BARRIER_VARIABLE in os.environ:
-        work.diary.write("worker.ready")
-        work.wait_for(BARRIER)
+        work.begin_with_others()
     code = _drain() if sys.argv[1] == "drain" else _work()
     for point in sorted(reached):
         work.diary.write("reached", point=point)

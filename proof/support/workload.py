@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from haulwright.engine.job import DEFAULT_LEASE_SECONDS, Lease
 from proof.support.afterlife import Afterlife
 from proof.support.machine import MACHINE
 from proof.support.meeting import Meeting
-from proof.support.site import SHORT_LEASE, Site
+from proof.support.site import BARRIER, SHORT_LEASE, Site
 
 SINK = "create table if not exists proof_sink (owner text not null, job_id text not null, fence bigint not null)"
 SCHEDULE = "every five minutes"
@@ -21,6 +22,9 @@ PARTS = "parts"
 """The queue of what a joining job hands on."""
 QUEUES = ("default", PARTS)
 APART = "those that join and those that are joined wait for each other"
+HOLD_WRITER = "the writer of commits is held"
+WRITER_WAITS = "the writer of commits waits"
+WRITER_MAY_GO = "the writer of commits may go"
 _MARKS = {"sqlite": "(?, ?, ?)", "postgres": "(%s, %s, %s)"}
 _POLL_SECONDS = 0.005
 
@@ -56,6 +60,8 @@ class Workload:
         self.outside = site.outside()
         self.app = Haulwright(site.url, clock=site.clock if site.clock_path.exists() else None)
         self._reach = reach
+        self._lock = threading.Lock()
+        self._begins_with_others = False
         policy = Retry(5, base="10 s", jitter=0)
         lease = SHORT_LEASE if site.clock_path.exists() else DEFAULT_LEASE_SECONDS
         self.note: Task[..., int] = self.app.task(name="note", retry=policy, lease=lease)(self._note)
@@ -74,7 +80,10 @@ class Workload:
         self.calm = self.app.source("calm", rate="600/min", burst=10, concurrency=2)
         self.visiting: Task[..., int] = self.app.task(name="visiting", retry=policy, lease=lease)(self._visiting)
         self.meeting: Task[..., int] = self.app.task(name="meeting", retry=policy, lease=lease)(self._meeting)
-        self._meets = Meeting()
+        self.harvesting: Task[..., int] = self.app.task(name="harvesting", retry=policy, lease=lease)(self._harvesting)
+        self._meets = Meeting(self._may_write)
+        self.boarding: Task[..., int] = self.app.task(name="boarding", retry=policy, lease="2 s")(self._boarding)
+        self.patient: Task[..., int] = self.app.task(name="patient", retry=policy, lease="1 h")(self._boarding)
         lingering = self.app.task(name="lingering", retry=policy, lease="2 s", concurrency=1)
         self.lingering: Task[..., int | Snooze] = lingering(self._lingering)
 
@@ -102,6 +111,17 @@ class Workload:
             self.diary.write("enqueue.ok", handle.id)
         return [handle.id for handle in handles]
 
+    def begin_with_others(self) -> None:
+        """Have the first runs of this process wait for those of all others, so that none drains the queue by itself."""
+        self._begins_with_others = True
+
+    def _wait_for_others(self) -> None:
+        with self._lock:
+            is_first, self._begins_with_others = self._begins_with_others, False
+            if is_first:
+                self.diary.write("worker.ready")
+                self.wait_for(BARRIER)
+
     def _note(self, ctx: Context, number: int) -> int:
         with self._witnessed(ctx):
             return number
@@ -128,6 +148,22 @@ class Workload:
             await ctx.aeffect("charge", self._charge, key, number, recover=lambda _: self._found_outside(key))
             await self._meets.arrive(ctx, self._save)
             return await ctx.acommit("save", self._save, number, settle=True)
+
+    async def _harvesting(self, ctx: Context, number: int) -> int:
+        """As a page of a harvest: a commit that is the end of its job, and whoever is there goes along."""
+        with self._witnessed(ctx):
+            return await ctx.acommit("save", self._save, number, settle=True)
+
+    def _boarding(self, ctx: Context, number: int) -> int:
+        """Commit together with all others, on a thread, which waits for its commit whatever becomes of its lease.
+
+        Who runs it again waits for a flag of its fence.
+        """
+        with self._witnessed(ctx):
+            self._meets.expect_all(ctx, self._save)
+            if ctx.job.fence > 1:
+                self.wait_for(go(ctx.job.fence))
+            return ctx.commit("save", self._save, number, settle=True)
 
     def _failing(self, ctx: Context, number: int) -> int:
         with self._witnessed(ctx):
@@ -221,9 +257,17 @@ class Workload:
         """Write down that a run began and, unless it failed or was killed, that it ended."""
         self.diary.write("run.begin", ctx.job.id, ctx.job.fence)
         self._reach("run: at its beginning")
+        self._wait_for_others()
         yield
         self.diary.write("run.end", ctx.job.id, ctx.job.fence)
         self._reach("run: at its end")
+
+    def _may_write(self) -> bool:
+        """Whether the writer may take the commits that are all there; it says that it waits."""
+        if not self.site.has_flag(HOLD_WRITER) or self.site.has_flag(WRITER_MAY_GO):
+            return True
+        self.site.raise_flag(WRITER_WAITS)
+        return False
 
     def _held_apart(self, task: str) -> None:
         if self.site.has_flag(APART):

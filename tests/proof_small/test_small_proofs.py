@@ -15,9 +15,11 @@ from haulwright.stores.claim_cursor import ClaimCursor
 from proof.support.afterlife import VERBS
 from proof.support.bulk import fill
 from proof.support.checker import Evidence, check
+from proof.support.company import Company
 from proof.support.crashing import writing_entries
 from proof.support.crowd import is_past_slot, race, schedulers, wait_until
 from proof.support.facts import Facts
+from proof.support.frozen_group import OF_EACH, freeze_in_queue
 from proof.support.joins import JOINED_JOBS, JoinPoint, Side, die_around
 from proof.support.points import Point, expected_jobs, swept_entries
 from proof.support.site import SCHEDULE_VARIABLE, START, TRACE_VARIABLE, WORKER, Site
@@ -81,6 +83,18 @@ def test_a_stopped_worker_that_goes_on_changes_nothing(site: Site, work: Workloa
     assert haunting.after == haunting.before
     assert haunting.tried == {(door, verb): False for door, verbs in VERBS.items() for verb in verbs}
     assert haunting.refused > 0
+
+
+@pytest.mark.crash
+@pytest.mark.proves("CLM-12", "GU-04", "GU-02")
+def test_a_worker_that_stood_still_with_commits_in_its_queue_writes_those_that_are_still_its_own(
+    site: Site, work: Workload
+):
+    freeze_in_queue(site, work)
+
+    company, facts = Company.read(work.diary.read()), Facts.read(work.app.store)
+    assert (company.largest, company.left_out) == (OF_EACH, OF_EACH)
+    assert sorted((job, fence) for _, job, fence in facts.sink) == sorted((job.id, job.fence) for job in facts.jobs)
 
 
 @pytest.mark.crash
