@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,8 +11,7 @@ from haulwright.engine.outcome import Done
 from haulwright.engine.payload import EFFECT_INLINE_LIMIT_BYTES
 from haulwright.engine.transitions import State
 from haulwright.errors import LeaseLost
-from haulwright.stores import commit_groups
-from haulwright.stores.commit_groups import CommitRequest, GroupBroken, code_of
+from haulwright.stores.commit_groups import ALONE_SECONDS, SLOW_SECONDS, CommitRequest, GroupBroken, code_of
 from haulwright.stores.group_connection import NotInGroup
 from tests.stores.scenes import claim, claim_one, count, fail, give_same_number_to, lose, race, rows, settlement
 
@@ -207,21 +207,30 @@ def test_a_function_that_ends_the_transaction_by_another_way_breaks_the_group(st
     assert (raws, count(store, "sink")) == ([], 0)
 
 
-def test_a_function_goes_with_others_when_it_is_known_to_be_quick(store, leases, monkeypatch):
+@pytest.fixture
+def watch(store, monkeypatch):
+    """The monotonic clock of commits, which stands still until a test moves it."""
+    watch = SimpleNamespace(time=0.0)
+    monkeypatch.setattr(store.commits, "_monotonic", lambda: watch.time)
+    return watch
+
+
+def test_a_function_goes_with_others_when_it_is_known_to_be_quick(store, leases, watch):
+    seconds = [SLOW_SECONDS, SLOW_SECONDS * 2]
+
     def function(connection):
+        watch.time += seconds.pop(0)
         return save(connection)
 
     assert not store.commits.may_join(request(leases[0], function))
-    monkeypatch.setattr(commit_groups, "SLOW_SECONDS", 600.0)  # whatever it takes is quick
     store.commits.commit(request(leases[0], function))
     assert store.commits.may_join(request(leases[1], function))
 
-    monkeypatch.setattr(commit_groups, "SLOW_SECONDS", -1.0)  # whatever it takes is too long
     store.commits.commit_together([request(leases[1], function)])
     assert not store.commits.may_join(request(leases[2], function))
 
 
-def test_a_function_that_broke_a_group_goes_alone_for_a_while(store, leases):
+def test_a_function_that_broke_a_group_goes_alone_for_a_while(store, leases, watch):
     def raise_in_company(connection):
         if len(rows(store, "select 1")) and type(connection).__name__ == "GroupConnection":
             raise ValueError
@@ -232,6 +241,8 @@ def test_a_function_that_broke_a_group_goes_alone_for_a_while(store, leases):
         store.commits.commit_together([mine, request(leases[1])])
 
     assert not store.commits.may_join(mine)
+    watch.time += ALONE_SECONDS
+    assert store.commits.may_join(mine)
 
 
 def test_a_method_is_known_again_and_so_is_a_partial():
