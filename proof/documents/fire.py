@@ -26,14 +26,18 @@ from proof.support.site import ROOT, START, Site
 
 TENANT = "proof"
 QUEUES = "documents,documents-upkeep"
+ATTEMPTS = 200
+"""A job whose worker dies under it more often than it may be tried is a dead letter, as it should: not here.
+
+Its budget is written down by who plans it, and here that is the proof.
+"""
 FIGURES = {
-    "HAULWRIGHT_DOCUMENTS_ATTEMPTS": "200",
+    "HAULWRIGHT_DOCUMENTS_ATTEMPTS": str(ATTEMPTS),
     "HAULWRIGHT_DOCUMENTS_HOST_RATE": "1000000/min",
     "HAULWRIGHT_DOCUMENTS_HOST_BURST": "10000",
     "HAULWRIGHT_DOCUMENTS_HOST_CONCURRENCY": "1000",
     "HAULWRIGHT_DOCUMENTS_PRIVATE_HOSTS": "127.0.0.1",
 }
-"""A job whose worker dies under it more often than it may be tried is a dead letter, as it should: not here."""
 TICK_SECONDS = 30
 SPACING = (5, 30)
 """How many requests of workers lie between two kills."""
@@ -80,7 +84,9 @@ class Fire:
         migrations.migrate(store.database, "haulwright.apps.documents")
         store.close()
         self.app = Haulwright(self.site.url, clock=self.site.clock)
-        figures = DocumentSettings.load(folder=str(self._content), stale_part_seconds=0.0, private_hosts="127.0.0.1")
+        figures = DocumentSettings.load(
+            folder=str(self._content), stale_part_seconds=0.0, private_hosts="127.0.0.1", attempts=ATTEMPTS
+        )
         self.documents = Documents(self.app, figures=figures)
         self._ticking = threading.Thread(target=self._tick, daemon=True)
         self._ticking.start()
