@@ -17,6 +17,11 @@ def flaky() -> None:
     raise ValueError("no luck")
 
 
+@app.task(retry=Retry(3, base="1 min", jitter=0))
+def keyless() -> None:
+    raise KeyError("sku")
+
+
 @app.task()
 def hopeless() -> None:
     raise Permanent("no such shop")
@@ -111,6 +116,13 @@ def test_a_job_between_two_attempts(bench, why):
     bench.advance("15 s")
 
     assert why(handle) == ("retrying", "attempt 1 of 3 failed: no luck; the next one is in 45 s", "")
+
+
+def test_an_error_of_one_word_is_told_with_its_class(bench, why):
+    handle = keyless.enqueue()
+    bench.drain()
+
+    assert why(handle)[1] == "attempt 1 of 3 failed: KeyError: 'sku'; the next one is in 1 min"
 
 
 def test_a_job_before_a_closed_gate(bench, why):

@@ -52,6 +52,14 @@ class Why:
     next_step: str = ""
 
 
+def error_words(job: Job) -> str:
+    """What the last failure said, after its class where that is one word, such as the key of a KeyError; or empty."""
+    message = job.error_message or ""
+    if not message or " " in message or message == job.error_class:
+        return message
+    return f"{job.error_class}: {message}"
+
+
 def why(job: Job, around: Surroundings) -> Why:
     """Say where a job stands, and what to do about it."""
     if job.state is State.RUNNING:
@@ -79,7 +87,7 @@ def _waiting(job: Job, around: Surroundings) -> Why:
     if job.waiting_on is not None and job.waiting_on != JOIN_GATE:
         return _at_gate(job, wait)
     if job.run_at > around.now and job.attempts:
-        error = f": {job.error_message}" if job.error_message else ""
+        error = f": {error_words(job)}" if job.error_message else ""
         sentence = f"attempt {job.attempts} of {job.max_attempts} failed{error}; the next one is in {wait}"
         return Why("retrying", sentence)
     if job.run_at > around.now:
@@ -89,7 +97,7 @@ def _waiting(job: Job, around: Surroundings) -> Why:
 
 def _put_off(job: Job, wait: str) -> Why:
     if job.deferrals and job.error_message:
-        return Why("put_off", f"its last run was put off; the last error: {job.error_message}; it runs again in {wait}")
+        return Why("put_off", f"its last run was put off; the last error: {error_words(job)}; it runs again in {wait}")
     return Why("scheduled", f"it is to run in {wait}")
 
 
@@ -101,7 +109,7 @@ def _at_gate(job: Job, wait: str) -> Why:
 
 
 def _last_error(job: Job) -> str:
-    return f" (the last error: {job.error_message})" if job.error_message else ""
+    return f" (the last error: {error_words(job)})" if job.error_message else ""
 
 
 def _at_source(key: str, gate: str, around: Surroundings, wait: str) -> Why:
@@ -149,7 +157,7 @@ def _finished(job: Job) -> Why:
     if job.state is State.DEAD and job.requeued_to is not None:
         successor = job.requeued_to
         return Why("requeued", f"it is dead and was requeued as {successor}", f"haulwright job show {successor}")
-    suffix = f" ({job.error_message})" if job.error_message else ""
+    suffix = f" ({error_words(job)})" if job.error_message else ""
     if job.state is State.DEAD:
         return Why("dead", f"it is a dead letter: {job.reason}{suffix}", f"haulwright dead requeue {job.id}")
     return Why(str(job.state), f"it was {job.state}: {job.reason}")

@@ -10,6 +10,7 @@ from haulwright.engine.headers import parse_headers
 from haulwright.engine.outcome import read_frames
 from haulwright.engine.payload import read_json
 from haulwright.engine.transitions import RETRYING, State
+from haulwright.engine.why import error_words
 from haulwright.operations.times import iso
 from haulwright.operations.views.columns import Column
 from haulwright.operations.views.effects import EffectView, effect_view
@@ -244,7 +245,7 @@ def holder(job: Job) -> str | None:
 
 def _short_error(job: Job) -> str:
     """Why a job waits or has ended badly; an error of the past belongs to the job itself."""
-    words = job.error_message if job.state in {State.QUEUED, State.DEAD} else None
+    words = error_words(job) if job.state in {State.QUEUED, State.DEAD} else None
     error = " ".join((words or job.reason or "").split())
     return error if len(error) <= ERROR_CHARS else f"{error[:ERROR_CHARS]}…"
 
