@@ -11,6 +11,8 @@ import pytest
 from haulwright import Haulwright, events
 from haulwright.clock import SECOND, host_now
 from haulwright.engine.ids import new_id
+from haulwright.engine.outcome import UNKNOWN_TASK_GATE
+from haulwright.engine.settlement import PutBack, Settlement
 from haulwright.errors import Forbidden, Refused
 from haulwright.operations import health
 from haulwright.settings import Settings
@@ -57,6 +59,20 @@ def test_due_jobs_without_a_worker_and_leases_that_ran_out_are_problems(on_the_b
     findings = app.operations(ADMIN).health.examine(Settings.load())
 
     assert (levels(findings)["queue"], levels(findings)["leases"]) == ("problem", "problem")
+
+
+@pytest.mark.usefixtures("on_the_bench")
+def test_jobs_whose_task_the_worker_at_work_does_not_know_are_named():
+    app.store.jobs.enqueue([new_job(task="prices.gone"), new_job(task="prices.gone")])
+    app.store.workers.register(worker(), ["default"], [])
+    given_back = PutBack("snooze", 30 * SECOND, refund=1, deferral=1, waiting_on=UNKNOWN_TASK_GATE)
+    leases = claim(app.store, worker().id, 2)
+    app.store.settlements.settle([Settlement(lease, given_back) for lease in leases], "w1")
+
+    findings = app.operations(ADMIN).health.examine(Settings.load())
+
+    (found,) = [finding for finding in findings if finding.check == "tasks"]
+    assert (found.level, found.sentence) == ("warn", "2 jobs wait for a worker that knows their task: prices.gone")
 
 
 @pytest.mark.usefixtures("on_the_bench")

@@ -138,6 +138,8 @@ NOT_STARTED = "not_started"
 """The error code of a job whose run could not be started."""
 START_GATE = "start"
 """What such a job waits for."""
+UNKNOWN_TASK_GATE = "task:unknown"
+"""What a job waits for whose task the worker that took it does not know."""
 
 REASON_ATTEMPTS = "attempts_exhausted"
 REASON_LEASE = "lease_exhausted"

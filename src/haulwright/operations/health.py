@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from haulwright.clock import SECOND, host_now
 from haulwright.engine.durations import spell
-from haulwright.engine.outcome import REASON_UNREADABLE
+from haulwright.engine.outcome import REASON_UNREADABLE, UNKNOWN_TASK_GATE
+from haulwright.engine.transitions import State
 from haulwright.errors import HaulwrightError
 from haulwright.events import UNREADABLE
 from haulwright.operations.access import allowed
@@ -37,6 +38,7 @@ OPEN_TRANSACTION_SECONDS = 60.0
 """A transaction that is open for longer keeps rows from being freed, and followers waiting where it wrote an event."""
 SHOWN_QUEUES = 100
 SHOWN_TRANSACTIONS = 5
+SHOWN_TASKS = 5
 QUESTIONS = {
     "leases": (
         "every running job has its whole lease",
@@ -190,6 +192,7 @@ def _work(store: Store) -> Iterator[Finding]:
     else:
         yield warn("workers", "no live worker", "haulwright worker")
     yield from _queues(store, serving)
+    yield from _unknown_tasks(store)
     yield from _leases(store, alive=bool(workers))
 
 
@@ -212,6 +215,17 @@ def _queues(store: Store, serving: Counter[str]) -> Iterator[Finding]:
     if page.next is not None:
         way = f"haulwright queue list --after {page.next}"
         yield warn("queue", f"there are more queues than the first {SHOWN_QUEUES}, which were looked at", way)
+
+
+def _unknown_tasks(store: Store) -> Iterator[Finding]:
+    """Jobs that a worker took and gave back, for its app has no such task: mostly it was started with another app."""
+    page = store.listing.page(JobFilter(state=State.QUEUED, waiting_on=UNKNOWN_TASK_GATE), limit=PAGE_LIMIT)
+    if not page.jobs:
+        return
+    count = f"{len(page.jobs)}{'' if page.next is None else ' and more'}"
+    tasks = sorted({job.task for job in page.jobs})
+    sentence = f"{count} jobs wait for a worker that knows their task: {', '.join(tasks[:SHOWN_TASKS])}"
+    yield warn("tasks", sentence, "Start a worker with the app that declares it, or cancel the jobs.")
 
 
 def _leases(store: Store, *, alive: bool) -> Iterator[Finding]:

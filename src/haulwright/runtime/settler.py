@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from haulwright.clock import SECOND
-from haulwright.engine.outcome import REASON_UNSTORABLE, Failure
+from haulwright.engine.outcome import REASON_UNSTORABLE, UNKNOWN_TASK_GATE, Failure
 from haulwright.engine.settlement import RELEASE, Finish, PutBack, Settlement, resolve
 from haulwright.engine.transitions import State
 from haulwright.errors import DatabaseLost
@@ -246,7 +246,7 @@ def release_of(run: Run) -> Settlement:
 def leave_to_others(lease: HeldLease) -> Settlement:
     """A job whose task this worker does not have is left to others for a while."""
     wait_us = int(UNKNOWN_TASK_SECONDS * SECOND)
-    return Settlement(lease, PutBack("snooze", wait_us, refund=1, deferral=1, waiting_on="task:unknown"))
+    return Settlement(lease, PutBack("snooze", wait_us, refund=1, deferral=1, waiting_on=UNKNOWN_TASK_GATE))
 
 
 def _unstorable(settlement: Settlement, error: Exception) -> Settlement:

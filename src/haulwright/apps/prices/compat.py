@@ -26,7 +26,7 @@ from haulwright.apps.prices.settings import PriceSettings
 from haulwright.clock import SECOND
 from haulwright.engine.job import Lease, LeaseKey
 from haulwright.engine.lease import LONGEST_INTERVAL_SECONDS
-from haulwright.engine.outcome import Failure, Outcome, RetryLater
+from haulwright.engine.outcome import UNKNOWN_TASK_GATE, Failure, Outcome, RetryLater
 from haulwright.engine.payload import clip
 from haulwright.engine.settlement import LEASE_EXPIRED, PutBack, Settlement, resolve
 from haulwright.redaction import redact
@@ -48,7 +48,7 @@ SWEEP_JOBS: Final = 100
 ERROR_BYTES: Final = 2_000
 MOST_STRANGERS: Final = 100
 """So many jobs of other kinds are passed over in one look for a collection."""
-_NOT_OURS: Final = PutBack("snooze", 30 * SECOND, refund=1, deferral=1, waiting_on="task:unknown")
+_NOT_OURS: Final = PutBack("snooze", 30 * SECOND, refund=1, deferral=1, waiting_on=UNKNOWN_TASK_GATE)
 """A job of another kind waits for a worker that knows it, as with every other worker."""
 
 

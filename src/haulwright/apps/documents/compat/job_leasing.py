@@ -25,7 +25,7 @@ from haulwright.apps.documents.stages import DOCUMENT_STAGES
 from haulwright.clock import SECOND
 from haulwright.engine.durations import us
 from haulwright.engine.job import Lease
-from haulwright.engine.outcome import Failure, RetryLater
+from haulwright.engine.outcome import UNKNOWN_TASK_GATE, Failure, RetryLater
 from haulwright.engine.settlement import RELEASE, Finish, PutBack, Settlement, Step, resolve
 from haulwright.engine.task import LONGEST_LEASE_SECONDS, SHORTEST_LEASE_SECONDS
 from haulwright.runtime.identity import this_process
@@ -39,7 +39,7 @@ _KEYS: Final = (
     "job_id", "work_id", "artifact_id", "canonical_url", "state", "idempotency_key", "attempts", "lease_owner",
     "lease_until",
 )  # fmt: skip
-_NOT_OURS: Final = PutBack("snooze", 30 * SECOND, refund=1, deferral=1, waiting_on="task:unknown")
+_NOT_OURS: Final = PutBack("snooze", 30 * SECOND, refund=1, deferral=1, waiting_on=UNKNOWN_TASK_GATE)
 """A job that is no document waits for a worker that knows it, as with every other worker."""
 _FAILED: Final = Failure("Failed", "failed", "the worker moved the document to FAILED")
 _INTERRUPTED: Final = Failure("Interrupted", "interrupted", "the document was given back in the middle of an operation")
