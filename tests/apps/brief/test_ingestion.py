@@ -47,6 +47,15 @@ def test_an_unchanged_feed_is_answered_by_304_and_writes_no_article(world):
     assert world.rows("select * from brief_articles order by id") == before
 
 
+def test_a_body_whose_validators_stand_with_its_feed_is_not_kept_a_second_time(world):
+    world.paper("harbour-times")
+
+    (first,) = world.read()
+
+    assert first["new"] > 10
+    assert world.rows("select count(*) from haulwright_cache") == [(0,)]
+
+
 def test_a_server_without_validators_is_recognised_by_its_body(world):
     world.sandbox.files.script(tag="none", dated=False)
     world.tell(rss(FLOOD))

@@ -66,6 +66,17 @@ def test_a_stale_answer_is_asked_about_and_a_304_renews_it(cached, serve, clock)
     assert server.header("if-modified-since") == "Thu, 01 Oct 2026 10:00:00 GMT"
 
 
+@pytest.mark.parametrize("named", [{"etag": '"v1"'}, {"last_modified": "Thu, 01 Oct 2026 10:00:00 GMT"}])
+def test_an_answer_whose_validators_the_caller_keeps_is_not_kept_a_second_time(cached, serve, memory, named):
+    server = serve(page(cache_control="max-age=60", **named), page(b"two", cache_control="max-age=60"))
+
+    first = cached.get(server.url, own_validators=True)
+    kept = len(memory.kept)
+
+    assert (first.body, kept) == (b"one", 0)
+    assert [cached.get(server.url, own_validators=True).cache for _ in range(2)] == ["", "hit"]  # it has none
+
+
 def test_feeds_are_fetched_with_validators(cached, sandbox):
     first = cached.get(f"{sandbox.url}/feeds/harbour-times.xml", revalidate=True)
 

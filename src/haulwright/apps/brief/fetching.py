@@ -96,7 +96,7 @@ class FetchFeeds:
         validators = {"If-None-Match": feed.etag, "If-Modified-Since": feed.last_modified}
         headers = {name: value for name, value in validators.items() if value}
         async with self._sites.at(feed.url) as source:
-            reply = await source.aget(feed.url, headers=headers)
+            reply = await source.aget(feed.url, headers=headers, own_validators=True)
         return reply if reply.status == NOT_MODIFIED and headers else reply.raise_for_status()
 
     def _read(self, feed: FeedSubscription, reply: Reply, digest: str, now: Callable[[], Instant]) -> Body:

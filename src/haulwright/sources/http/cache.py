@@ -70,7 +70,9 @@ class HttpCache:
         """The time, in seconds since 1970."""
         return (self._clock.now() or host_now()) / SECOND
 
-    async def fetch(self, request: Request, send: Send, *, scope: str | None, revalidate: bool) -> Response:
+    async def fetch(
+        self, request: Request, send: Send, *, scope: str | None, revalidate: bool, own_validators: bool = False
+    ) -> Response:
         """Return the answer to a request: a fresh one that is kept, or the server's."""
         if (
             self.is_off
@@ -86,9 +88,14 @@ class HttpCache:
         flight_key = key_of(
             "flight", request.method, request.address.url, scope, sorted(request.headers.items()), revalidate
         )
-        return await self._together(
-            flight_key, lambda: self._ask_server(request, send, scope, key, stored), request, send
-        )
+
+        async def ask_server() -> tuple[Response, CacheEntry | None]:
+            response, requested_at, entry = await self._ask_server(request, send, key, stored)
+            if entry is None and not (own_validators and not stored and freshness.validators(response.headers)):
+                entry = await self._keep(request, scope, key if stored else None, response, requested_at)
+            return response, entry
+
+        return await self._together(flight_key, ask_server, request, send)
 
     async def fetch_for(self, request: Request, send: Send, *, scope: str | None, keeping: Keeping) -> Response:
         """Return the reply to this very request, body included, that is not too old to be kept."""
@@ -135,19 +142,20 @@ class HttpCache:
         return response
 
     async def _ask_server(
-        self, request: Request, send: Send, scope: str | None, key: str, stored: CacheEntry | None
-    ) -> tuple[Response, CacheEntry | None]:
-        """Ask the server, with the validators of what is kept; return its answer and what others may use of it."""
+        self, request: Request, send: Send, key: str, stored: CacheEntry | None
+    ) -> tuple[Response, float, CacheEntry | None]:
+        """Ask the server, with the validators of what is kept; return its answer, and what is kept already of it."""
         requested_at = self.now()
         try:
             response = await send(request.with_headers(freshness.validators(stored.headers)) if stored else request)
         except (NotSent, OutcomeUnknown):
             if stored and freshness.may_serve_stale(stored, request.headers, self.now()):
-                return _served(stored, "stale", self.now()), stored
+                return _served(stored, "stale", self.now()), requested_at, stored
             raise
         if stored and response.status == NOT_MODIFIED:
             if freshness.matches(stored, response.headers):
-                return await self._renew(key, stored, response, requested_at)
+                response, renewed = await self._renew(key, stored, response, requested_at)
+                return response, requested_at, renewed
             await self._store.forget(key)
             response = await send(request)
         if (
@@ -155,8 +163,8 @@ class HttpCache:
             and response.status in _STANDS_IN_FOR
             and freshness.may_serve_stale(stored, request.headers, self.now())
         ):
-            return _served(stored, "stale", self.now()), stored
-        return response, await self._keep(request, scope, key if stored else None, response, requested_at)
+            return _served(stored, "stale", self.now()), requested_at, stored
+        return response, requested_at, None
 
     async def _renew(
         self, key: str, stored: CacheEntry, response: Response, requested_at: float

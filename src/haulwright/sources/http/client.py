@@ -46,6 +46,8 @@ class RequestOptions(TypedDict, total=False):
     """In place of the client's."""
     revalidate: bool
     """Ask the server even where a kept answer is fresh."""
+    own_validators: bool
+    """The caller keeps ETag and Last-Modified himself: an answer that has one is not kept a second time."""
     scope: str | None
     """Tenant and credential, in words of yours: an answer is kept for, and served to, this scope only."""
     ttl: Duration | None
@@ -102,8 +104,8 @@ class Http:
         ttl = options.get("ttl")
 
         async def fetch(step: Request) -> Response:
-            revalidate = options.get("revalidate", False)
-            return await self._cache.fetch(step, call.fetch, scope=scope, revalidate=revalidate)
+            revalidate, own = options.get("revalidate", False), options.get("own_validators", False)
+            return await self._cache.fetch(step, call.fetch, scope=scope, revalidate=revalidate, own_validators=own)
 
         async def work() -> tuple[Request, Response]:
             if ttl is None:
