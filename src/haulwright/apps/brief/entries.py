@@ -9,7 +9,7 @@ from typing import Final
 
 from haulwright.clock import Instant
 from haulwright.sources.feeds import Entry, Feed
-from haulwright.sources.feeds.markup import clean
+from haulwright.sources.feeds.markup import plain_text
 from haulwright.sources.tools.dates import FUTURE_GRACE
 
 IDENTITY_VERSION: Final = 1
@@ -80,7 +80,7 @@ def _identity(entry: Entry, feed_id: str) -> str:
 
 def _text(entry: Entry) -> str:
     """The whole text where the feed has it, else the summary."""
-    whole = clean(entry.content)[1] if entry.content else ""
+    whole = plain_text(entry.content) if len(entry.content) > len(entry.summary) else ""
     return fit(whole if len(whole) > len(entry.summary) else entry.summary, TEXT_CHARS)
 
 
@@ -93,6 +93,8 @@ def _instant(moment: datetime | None, now: datetime) -> Instant | None:
 
 def fit(text: str, most_chars: int) -> str:
     """A text that every database can hold: no NUL, no half of a surrogate pair, and not too long."""
+    if text.isascii() and "\0" not in text:
+        return text[:most_chars]
     return text.replace("\0", "")[:most_chars].encode("utf-8", "replace").decode("utf-8")
 
 

@@ -106,9 +106,9 @@ def guid_alt(guid: str | None) -> str | None:
 def content_hash(title: str, text: str) -> str:
     """Return a hash that is equal for copies of one text, whatever their spaces and composed characters.
 
-    Both are given as one line each, with no white space but spaces.
+    Both are given as one line each, with no white space but spaces, and those of the text are single.
     """
-    return _digest("content", _spelled(_single_spaced(title)), _spelled(_single_spaced(text)))
+    return _digest("content", _spelled(single_spaced(title)), _spelled(text))
 
 
 def normalised(text: str) -> str:
@@ -116,7 +116,8 @@ def normalised(text: str) -> str:
     return _spelled(" ".join(text.split()))
 
 
-def _single_spaced(line: str) -> str:
+def single_spaced(line: str) -> str:
+    """Return a line with single spaces."""
     return " ".join(line.split()) if "  " in line or line[:1] == " " or line[-1:] == " " else line
 
 

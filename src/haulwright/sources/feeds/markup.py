@@ -14,6 +14,7 @@ from haulwright.extras import needs_extra
 with needs_extra("http", "Reading a page"):
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from haulwright.sources.feeds.controls import is_line
 from haulwright.sources.tools.urls import absolute_url
 
 DEEPEST: Final = 100
@@ -71,22 +72,30 @@ def clean(markup: str, base: str | None = None) -> tuple[str, str]:
     return _simple(markup, base) or _parsed(markup, base)
 
 
+def plain_text(html: str) -> str:
+    """Return the plain text, in one line, of HTML that is clean already."""
+    paragraphs = as_paragraphs(html, is_html=True) if is_line(html) else None
+    return (paragraphs or clean(html))[1]
+
+
 def as_paragraphs(line: str, *, is_html: bool) -> tuple[str, str] | None:
-    """Return what comes of one line that has no marks but those of paragraphs; None where it has others."""
+    """Return what comes of one line, with single spaces, that has no marks but paragraphs; None where it has others."""
     if "<" not in line and "&" not in line:
         return line.replace(">", "&gt;"), line
     if not is_html or not line.startswith("<p>"):
         return None
-    texts = []
+    texts: list[str] = []
+    is_spaced = False
     for paragraph in line.split("<p>")[1:]:
         text, end, after = paragraph.partition("</p>")
         if not end or (after and after != " "):
             return None
         texts.append(text)
-    text = " ".join(texts)
+        is_spaced = is_spaced or not text or text[0] == " " or text[-1] == " "
+    text = " ".join(texts) if len(texts) > 1 else texts[0]
     if "<" in text or ">" in text or "&" in text:
         return None
-    return line, " ".join(text.split()) if "  " in text or text[:1] == " " or text[-1:] == " " else text
+    return line, " ".join(text.split()) if is_spaced else text
 
 
 def _simple(markup: str, base: str | None) -> tuple[str, str] | None:

@@ -11,7 +11,7 @@ from haulwright.errors import InvalidValue
 from haulwright.sources.feeds.controls import is_line, without_control_characters
 from haulwright.sources.feeds.feed import Entry, EntryDraft, Feed, FeedDraft, FeedLimits, Text
 from haulwright.sources.feeds.guard import check_size, check_xml, refuse_as_no_feed, without_prolog
-from haulwright.sources.feeds.identity import EntryKey, EntrySays, content_hash, entry_keys, guid_alt
+from haulwright.sources.feeds.identity import EntryKey, EntrySays, content_hash, entry_keys, guid_alt, single_spaced
 from haulwright.sources.feeds.json_feed import read_json
 from haulwright.sources.feeds.markup import as_paragraphs, clean
 from haulwright.sources.feeds.tree_feed import read_tree
@@ -167,8 +167,8 @@ class _FeedReader:
             updated_at, wrong_update = read_date(draft.updated, now=self.now)
         canonical, wrong_link = _address(draft.url)
         title = self.words(draft.title)
-        content, summary, body = self.bodies(draft)
-        text_hash = content_hash(title, body)
+        content, summary, line = self.bodies(draft)
+        text_hash = content_hash(title, line)
         text = text_hash if summary else content
         notes = (wrong_link, wrong_date, wrong_update, self.too_long(draft))
         warnings = tuple(dict.fromkeys(note for note in notes if note)) if any(notes) else ()
@@ -176,26 +176,26 @@ class _FeedReader:
         return _CleanEntry(draft, says, summary, content, text_hash, updated_at, warnings)
 
     def bodies(self, draft: EntryDraft) -> tuple[str, str, str]:
-        """Return the content as safe HTML, the summary as plain text, and the longest text that the entry has."""
-        if not draft.content.value:
-            html, text = self.cleaned(draft.summary, draft.url)
-            return html, text, text
-        html, text = self.cleaned(draft.content, draft.url)
-        if draft.summary.value in {"", draft.content.value}:
-            return html, text, text
-        return html, self.words(draft.summary, draft.url), text
+        """Return the content as safe HTML, the summary as plain text, and the longest text, with single spaces."""
+        content, summary = draft.content.value, draft.summary.value
+        html, text, line = self.cleaned(draft.content if content else draft.summary, draft.url)
+        if not content or not summary or summary == content:
+            return html, text, line
+        return html, self.words(draft.summary, draft.url), line
 
-    def cleaned(self, text: Text, base: str | None) -> tuple[str, str]:
-        """Return a text as safe HTML and as plain text."""
+    def cleaned(self, text: Text, base: str | None) -> tuple[str, str, str]:
+        """Return a text as safe HTML, as plain text, and that with single spaces."""
         value = self.shortened(text.value)
         if is_line(value) and (cleaned := as_paragraphs(value, is_html=text.is_html)):
-            return cleaned
+            html, plain = cleaned
+            return html, plain, plain
         if text.is_html:
             html, plain = clean(value, text.base or base)
         else:
             html, plain = escape(value.strip(), quote=False), " ".join(value.split())
         # Last, since a reference such as &#27; becomes a control only when it is read.
-        return without_control_characters(html), without_control_characters(plain)
+        html, plain = without_control_characters(html), without_control_characters(plain)
+        return html, plain, single_spaced(plain)
 
     def words(self, text: Text, base: str | None = None) -> str:
         """Return a title or a summary as plain text."""
@@ -207,6 +207,8 @@ class _FeedReader:
     def too_long(self, draft: EntryDraft) -> str | None:
         """Return the warning for a text that was cut off."""
         texts = (draft.content.value, draft.summary.value)
+        if max(map(len, texts)) <= min(self.limits.text_chars, self.limits.text_tags):
+            return None
         return "the text is too long and was cut" if any(len(self.shortened(t)) < len(t) for t in texts) else None
 
     def shortened(self, value: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Final
 from xml.etree.ElementTree import Element
 
@@ -15,10 +14,12 @@ from haulwright.sources.feeds.tree_text import (
     HTML,
     HTML_TYPES,
     LANGUAGE,
+    LANGUAGES,
     PLAIN,
     StrangeFeed,
     address_of,
     language_of,
+    looks_like_html,
     repaired,
     text_of,
     value_of,
@@ -33,11 +34,15 @@ DEEPEST: Final = 4
 ABOUT: Final = f"{{{RDF}}}about"
 BASE: Final = "{http://www.w3.org/xml/1998/namespace}base"
 _STRANGE_OF_A_LINK: Final = frozenset({"url", "uri", "base", BASE})
+MOST_TAGS: Final = 4_096
+"""Tags whose reader is remembered."""
 _OF_AN_ITEM: Final = frozenset({ABOUT, LANGUAGE, "lang"})
 
 
 Tag = tuple[str | None, str | None, str | None]
 """Its term, scheme and label."""
+Reader = Callable[["TreeEntry", Element, str | None], None]
+"""Reads a part of an entry; given is its text as well where it is ASCII and all that the element has."""
 
 
 class TreeEntry:
@@ -77,10 +82,11 @@ class TreeEntry:
     def draft(self, of_feed: str | None) -> EntryDraft:
         """Return the entry as a draft. The only date of an RSS item is when it was published, whatever its name."""
         for element in self._element:
-            tag = element.tag
-            if len(tag) > LONGEST_TAG_CHARS:
-                raise StrangeFeed
-            _reader_of(tag)(self, element)
+            value = None
+            if not element.keys() and not len(element):
+                text = (element.text or "").strip()
+                value = text if text.isascii() else None
+            _READER_OF[element.tag](self, element, value)
         guid, updated = _raw(self._guid), _raw(self._updated)
         link = _raw(self._origin or self._link)
         if link is None or link == guid or link[0] == "#":
@@ -106,26 +112,30 @@ class TreeEntry:
                 return text
         return self._contents[0] if self._contents else NO_TEXT
 
-    def title(self, element: Element) -> None:
+    def title(self, element: Element, value: str | None) -> None:
         """The first title that says something is that of the entry."""
-        title = text_of(element, PLAIN, is_atom=self._is_atom, base=self._base)
+        title = self._text(element, value, PLAIN)
         if self._has_title:
             return
         self._title = title if title.value else NO_TEXT
         self._has_title = bool(title.value)
         self._language = language_of(element, self._around)
 
-    def media_title(self, element: Element) -> None:
+    def media_title(self, element: Element, _value: str | None = None) -> None:
         """The title of a picture is none of the entry, once that has its own."""
         if not self._has_title or len(element):
             raise StrangeFeed
 
-    def link(self, element: Element) -> None:
+    def link(self, element: Element, value: str | None) -> None:
         """Where the entry leads: as text in RSS, as an attribute in Atom."""
-        if not element.keys() and not len(element):
-            address = self._link = without_references(address_of(element.text).replace("&amp;", "&"))
-            if address:
-                self._links.append(address)
+        if value is not None or (not element.keys() and not len(element)):
+            address = address_of(element.text) if value is None else repaired(value)
+            if "&" in address:
+                address = without_references(address.replace("&amp;", "&"))
+            self._lead(address)
+            return
+        if element.keys() == ["href"] and not len(element):
+            self._lead(repaired(element.get("href", "")))
             return
         attributes = _attributes(element)
         if len(element) or not _STRANGE_OF_A_LINK.isdisjoint(attributes):
@@ -142,13 +152,17 @@ class TreeEntry:
         if href and rel in {"alternate", "related", "via"}:
             self._links.append(href)
 
-    def guid(self, element: Element) -> None:
+    def guid(self, element: Element, value: str | None) -> None:
         """What the feed calls the entry; in RSS an address as well, unless it says otherwise."""
+        if value is not None:
+            self._guid = repaired(value)
+            self._link = self._guid if self._link is None else self._link
+            return
         is_link = True
-        for name, value in element.items():
+        for name, said in element.items():
             if name.lower() == "ispermalink":
-                is_link = value == "true"
-            elif name not in {LANGUAGE, "lang"}:
+                is_link = said == "true"
+            elif name not in LANGUAGES:
                 raise StrangeFeed
         if len(element):
             raise StrangeFeed
@@ -156,31 +170,31 @@ class TreeEntry:
         if is_link and self._link is None:
             self._link = self._guid
 
-    def origin(self, element: Element) -> None:
+    def origin(self, element: Element, value: str | None) -> None:
         """The address of an entry before its feed was handed on."""
-        self._origin = _plain(element)
+        self._origin = _plain(element) if value is None else value
 
-    def published(self, element: Element) -> None:
+    def published(self, element: Element, value: str | None) -> None:
         """A date."""
-        self._published = _plain(element)
+        self._published = _plain(element) if value is None else value
 
-    def updated(self, element: Element) -> None:
+    def updated(self, element: Element, value: str | None) -> None:
         """A date."""
-        self._updated = _plain(element)
+        self._updated = _plain(element) if value is None else value
 
-    def created(self, element: Element) -> None:
+    def created(self, element: Element, value: str | None) -> None:
         """A date."""
-        self._created = _plain(element)
+        self._created = _plain(element) if value is None else value
 
-    def category(self, element: Element) -> None:
+    def category(self, element: Element, value: str | None) -> None:
         """A tag: as text in RSS, as attributes in Atom."""
-        if len(element):
+        if value is None and len(element):
             raise StrangeFeed
-        if element.keys():
-            attributes = _attributes(element)
+        if value is None and (keys := element.keys()):
+            attributes = dict(element.items()) if keys == ["term"] else _attributes(element)
             scheme = attributes.get("scheme", attributes.get("domain"))
             self._add_tag((attributes.get("term"), scheme, attributes.get("label")))
-        if not (value := value_of(element)):
+        if not (value := value_of(element) if value is None else value):
             return
         if self._tags and not self._last_tag[0]:  # its own text, or that of the next one
             del self._tags[self._last_tag]
@@ -189,42 +203,42 @@ class TreeEntry:
         else:
             self._add_tag((value, None, None))
 
-    def keywords(self, element: Element) -> None:
+    def keywords(self, element: Element, value: str | None) -> None:
         """The tags of a podcast, in one text."""
-        for term in _plain(element).split(","):
+        for term in (_plain(element) if value is None else value).split(","):
             if term.strip():
                 self._add_tag((term.strip(), "http://www.itunes.com/", None))
 
-    def author(self, element: Element) -> None:
+    def author(self, element: Element, _value: str | None) -> None:
         """One of those who wrote it."""
         self._people = self._people or People()
         self._people.add(element)
 
-    def source(self, element: Element) -> None:
+    def source(self, element: Element, _value: str | None) -> None:
         """Where it was taken from. What comes after may be another title."""
         if len(element):
             raise StrangeFeed
         self._has_title = False
 
-    def description(self, element: Element) -> None:
+    def description(self, element: Element, value: str | None) -> None:
         """A summary; the second of them is a content."""
-        self._summarize(element, HTML)
+        self._summarize(element, value, HTML)
 
-    def summary(self, element: Element) -> None:
+    def summary(self, element: Element, value: str | None) -> None:
         """The same, usually plain."""
-        self._summarize(element, PLAIN)
+        self._summarize(element, value, PLAIN)
 
-    def content(self, element: Element) -> None:
+    def content(self, element: Element, value: str | None) -> None:
         """The whole text."""
         self._has_content = True
-        self._add_content(text_of(element, PLAIN, is_atom=self._is_atom, base=self._base))
+        self._add_content(self._text(element, value, PLAIN))
 
-    def fullitem(self, element: Element) -> None:
+    def fullitem(self, element: Element, value: str | None) -> None:
         """The whole text, usually HTML."""
         self._has_content = True
-        self._add_content(text_of(element, HTML, is_atom=self._is_atom, base=self._base))
+        self._add_content(self._text(element, value, HTML))
 
-    def media_description(self, element: Element) -> None:
+    def media_description(self, element: Element, _value: str | None = None) -> None:
         """The caption of a picture, beside a text of the entry's own."""
         if self._summary is None or self._has_content or not self._has_own_text() or len(element):
             raise StrangeFeed
@@ -234,23 +248,23 @@ class TreeEntry:
         self._has_content = True
         self._contents.append(Text("", kind in {"html", HTML}, self._base))
 
-    def contributor(self, element: Element) -> None:
+    def contributor(self, element: Element, _value: str | None) -> None:
         """Somebody else."""
         for part in element:
             if len(part) or name_of(part.tag) not in {"name", "email", "uri", "url", "homepage"}:
                 raise StrangeFeed
 
-    def somebody(self, element: Element) -> None:
+    def somebody(self, element: Element, value: str | None) -> None:
         """A person who is not read."""
         check_length(element)
-        self.nothing(element)
+        self.nothing(element, value)
 
-    def nothing(self, element: Element) -> None:
+    def nothing(self, element: Element, _value: str | None) -> None:
         """What says nothing, with everything in it."""
         if len(element):
             self._inside(element, DEEPEST)
 
-    def strange(self, _element: Element) -> None:
+    def strange(self, _element: Element, _value: str | None) -> None:
         """What only feedparser knows how to read."""
         raise StrangeFeed
 
@@ -273,16 +287,26 @@ class TreeEntry:
         tags = (part.tag.lower().rpartition("}") for part in self._element)
         return any(local in TEXTS and MEDIA not in namespace for namespace, _, local in tags)
 
-    def _summarize(self, element: Element, kind: str) -> None:
+    def _summarize(self, element: Element, value: str | None, kind: str) -> None:
         if self._summary is not None and not self._has_content:
-            self.content(element)
+            self.content(element, value)
         else:
-            self._summary = text_of(element, kind, is_atom=self._is_atom, base=self._base)
+            self._summary = self._text(element, value, kind)
+
+    def _text(self, element: Element, value: str | None, kind: str) -> Text:
+        if value is None:
+            return text_of(element, kind, is_atom=self._is_atom, base=self._base)
+        return Text(value, kind != PLAIN or (not self._is_atom and looks_like_html(value)), self._base)
 
     def _add_content(self, text: Text) -> None:
         self._contents.append(text)
         if self._summary is None:
             self._summary = Text(text.value, is_html=True, base=self._base)
+
+    def _lead(self, address: str) -> None:
+        self._link = address
+        if address:
+            self._links.append(address)
 
     def _add_tag(self, tag: Tag) -> None:
         if (tag[0] or tag[1] or tag[2]) and tag not in self._tags:
@@ -314,12 +338,7 @@ def _raw(text: str | None) -> str | None:
     return (text if text.isprintable() else without_control_characters(text)).strip() or None
 
 
-@lru_cache(maxsize=4_096)
-def _reader_of(tag: str) -> Callable[[TreeEntry, Element], None]:
-    return _READERS.get(name_of(tag), TreeEntry.strange)
-
-
-_READERS: Final[dict[str, Callable[[TreeEntry, Element], None]]] = {
+_READERS: Final[dict[str, Reader]] = {
     "title": TreeEntry.title,
     "media_title": TreeEntry.media_title,
     "link": TreeEntry.link,
@@ -343,3 +362,18 @@ _READERS: Final[dict[str, Callable[[TreeEntry, Element], None]]] = {
     SOMEBODY: TreeEntry.somebody,
     NOTHING: TreeEntry.nothing,
 }
+
+
+class _ReaderOf(dict[str, Reader]):
+    """The reader of an element by its tag. Names that nobody would give are not kept in mind."""
+
+    def __missing__(self, tag: str) -> Reader:
+        if len(tag) > LONGEST_TAG_CHARS:
+            raise StrangeFeed
+        if len(self) >= MOST_TAGS:
+            self.clear()
+        reader = self[tag] = _READERS.get(name_of(tag), TreeEntry.strange)
+        return reader
+
+
+_READER_OF: Final = _ReaderOf()

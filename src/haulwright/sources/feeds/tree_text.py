@@ -20,6 +20,7 @@ PLAIN: Final = "text/plain"
 HTML: Final = "text/html"
 HTML_TYPES: Final = frozenset({HTML, "application/xhtml+xml"})
 LANGUAGE: Final = "{http://www.w3.org/XML/1998/namespace}lang"
+LANGUAGES: Final = frozenset({LANGUAGE, "lang"})
 _TYPES: Final = {"text": PLAIN, "plain": PLAIN, "html": HTML, PLAIN: PLAIN, HTML: HTML}
 _REFERENCE: Final = re.compile("&([A-Za-z0-9_]+);")
 
@@ -68,7 +69,7 @@ def text_of(element: Element, kind: str, *, is_atom: bool, base: str | None) -> 
 def _kind(element: Element, usual: str) -> str:
     """Return the kind of text that an element says it has."""
     for name, value in element.items():
-        if name in {LANGUAGE, "lang"}:
+        if name in LANGUAGES:
             continue
         usual = _TYPES.get(value.lower(), "") if name == "type" else ""
         if not usual:
@@ -78,7 +79,7 @@ def _kind(element: Element, usual: str) -> str:
 
 def looks_like_html(text: str) -> bool:
     """Tell whether a text that is said to be plain is none, as far as feedparser guesses."""
-    return ("&" in text or "</" in text) and bool(_FeedParserMixin.looks_like_html(text))
+    return ("&" in text or ("<" in text and "</" in text)) and bool(_FeedParserMixin.looks_like_html(text))
 
 
 def language_of(element: Element, around: str | None) -> str | None:
