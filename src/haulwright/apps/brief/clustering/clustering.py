@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import islice
 from typing import Final
 
+from haulwright.apps.brief.clustering.event_sums import MOST_COMPARED, EventSums
 from haulwright.apps.brief.clustering.frequencies import FOUNDER, JOINER, Frequencies
 from haulwright.apps.brief.clustering.index import PostingIndex
 from haulwright.apps.brief.clustering.profile import Profile, Words, profile_of, read_profile
-from haulwright.apps.brief.clustering.similarity import Sum, cosine, is_copy, nearness, sum_of, terms_of
+from haulwright.apps.brief.clustering.similarity import cosine, is_copy, nearness, terms_of
 from haulwright.apps.brief.clustering.tuning import DEFAULT, Tuning
 from haulwright.errors import InvalidValue
 
@@ -22,10 +23,6 @@ WINDOW: Final = 7 * 86_400 * 1_000_000
 MOST_REMEMBERED: Final = 200_000
 """Beyond that the oldest are forgotten, so many at once."""
 FORGOTTEN_AT_ONCE: Final = 2_000
-MOST_COMPARED: Final = 32
-"""The newest articles of an event stand for it."""
-MOST_SUMS: Final = 1_000
-"""Sums of events that are kept until the event changes; they only save time."""
 COPIED_FROM: Final = 0.5
 """Two texts that are less alike in their words are no copies; their sketches need not be compared."""
 MOST_EVENTS: Final = 6
@@ -89,7 +86,7 @@ class Clustering:
         self._members: dict[int, _Member] = {}
         self._numbers: dict[str, int] = {}
         self._clusters: dict[str, list[int]] = {}
-        self._sums: dict[str, Sum] = {}
+        self._sums = EventSums(self._profiles)
         self._next = 0
 
     def __len__(self) -> int:
@@ -146,14 +143,14 @@ class Clustering:
         best: dict[str, float] = {}
         for number, similarity in similarities.items():
             best.setdefault(self._members[number].cluster, similarity)
-        scores = {
-            cluster: nearness(profile, self._sum(cluster), best[cluster])
-            - self._tuning.apart(self._gap(article.published_at, cluster))
-            for cluster in islice(best, MOST_EVENTS)
-        }
-        nearest = max(scores, key=lambda cluster: scores[cluster])
+
+        def score(cluster: str, product: int, square: int) -> float:
+            apart = self._tuning.apart(self._gap(article.published_at, cluster))
+            return nearness(profile, product, square, best[cluster]) - apart
+
+        nearest, near = self._sums.nearest(list(islice(best, MOST_EVENTS)), profile, score)
         by_chance = self._frequencies.chance(profile.terms, profile.weights, profile.square)
-        return scores[nearest] - self._tuning.chance * by_chance, nearest
+        return near - self._tuning.chance * by_chance, nearest
 
     def _gap(self, published_at: int | None, cluster: str) -> int:
         """The time between something published and the next of an event's newest articles; none without a date."""
@@ -162,21 +159,17 @@ class Clustering:
         moments = [self._members[number].published_at for number in self._clusters[cluster][-MOST_COMPARED:]]
         return min(0 if moment is None else abs(published_at - moment) for moment in moments)
 
-    def _sum(self, cluster: str) -> Sum:
-        """The newest articles of an event, each text once: what was printed ten times was still written once."""
-        if cluster not in self._sums:
-            if len(self._sums) >= MOST_SUMS:
-                self._sums.clear()
-            profiles = (self._members[number].profile for number in self._clusters[cluster][-MOST_COMPARED:])
-            self._sums[cluster] = sum_of({profile.sketch.tobytes(): profile for profile in profiles}.values())
-        return self._sums[cluster]
+    def _profiles(self, cluster: str) -> Iterator[Profile]:
+        """The newest articles of an event, the oldest of them first."""
+        return (self._members[number].profile for number in self._clusters[cluster][-MOST_COMPARED:])
 
     def _add(self, member: _Member) -> None:
         number, self._next = self._next, self._next + 1
         self._members[number] = member
         self._numbers[member.id] = number
-        self._clusters.setdefault(member.cluster, []).append(number)
-        self._sums.pop(member.cluster, None)
+        numbers = self._clusters.setdefault(member.cluster, [])
+        numbers.append(number)
+        self._sums.add(member.cluster, member.profile, len(numbers))
         self._index.add(number, member.profile.terms)
         self._frequencies.add(member.profile.all_terms, member.counts)
         if len(self._members) > MOST_REMEMBERED:
@@ -188,7 +181,7 @@ class Clustering:
             del self._numbers[member.id]
             self._frequencies.remove(member.profile.all_terms, member.counts)
         for cluster in {member.cluster for member in members.values()}:
-            self._sums.pop(cluster, None)
+            self._sums.forget(cluster)
             remaining = [number for number in self._clusters[cluster] if number not in members]
             if remaining:
                 self._clusters[cluster] = remaining

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from heapq import nlargest
 from typing import Final
 
 INDEXED_TERMS: Final = 40
@@ -46,7 +45,9 @@ class PostingIndex:
             looked_at += len(numbers)
             if looked_at >= MOST_LOOKED_AT:
                 break
-        return [number for _, number in nlargest(MOST_FOUND, ((total, number) for number, total in shared.items()))]
+        least = sorted(shared.values())[-MOST_FOUND:][0] if shared else 0
+        found = sorted(((total, number) for number, total in shared.items() if total >= least), reverse=True)
+        return [number for _, number in found[:MOST_FOUND]]
 
     def _rarest_first(self, terms: Sequence[int], weights: Sequence[int]) -> list[tuple[int, int, int]]:
         weighted_terms = zip(terms[:INDEXED_TERMS], weights, strict=False)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import repeat
 from math import isqrt, sqrt
 from operator import mul
 from typing import Final
 
-from haulwright.apps.brief.clustering.profile import Profile
+from haulwright.apps.brief.clustering.profile import MOST_TERMS, Profile
 from haulwright.apps.brief.clustering.sketch import resemble
 
 SHARE_OF_ALL: Final = 0.7
 """How much the likeness to all articles of an event together counts beside that to the one most alike."""
 
 _LENGTH: Final = 65_536
+_LEAST_LENGTH: Final = _LENGTH - isqrt(MOST_TERMS) - 1
+"""An article has this length in a sum at least: rounding down takes less than one off each of its terms."""
 
 
 def terms_of(profile: Profile) -> dict[int, int]:
@@ -39,25 +41,41 @@ def is_copy(first: Profile, second: Profile) -> bool:
     return resemble(first.sketch, second.sketch)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Sum:
-    """Articles added up, each with the same length."""
+    """Articles added up, each with the same length: what they have in common stands out."""
 
-    terms: dict[int, int]
-    square: int
+    terms: dict[int, int] = field(default_factory=dict)
+    square: int = 0
+
+    def add(self, profile: Profile) -> None:
+        """Add one more article."""
+        get, length = self.terms.get, isqrt(profile.square)
+        for term, weight in zip(profile.terms, profile.weights, strict=True):
+            before = get(term, 0)
+            share = weight * _LENGTH // length
+            self.terms[term] = before + share
+            self.square += share * (2 * before + share)
+
+    def product(self, mine: Profile) -> int:
+        """What an article has in common with all of them."""
+        return sum(map(mul, map(self.terms.get, mine.terms, repeat(0)), mine.weights))
 
 
-def sum_of(members: Iterable[Profile]) -> Sum:
-    """What the articles of an event have in common stands out in their sum."""
-    terms: dict[int, int] = {}
+def product_with(mine: Mapping[int, int], members: Iterable[Profile]) -> tuple[int, int]:
+    """The same product without adding the articles up, and a square that is not more than that of their sum.
+
+    The sum of several is at least as long as if none of them had a term in common with another.
+    """
+    product = least_square = 0
     for profile in members:
         length = isqrt(profile.square)
-        for term, weight in zip(profile.terms, profile.weights, strict=True):
-            terms[term] = terms.get(term, 0) + weight * _LENGTH // length
-    return Sum(terms, sum(map(mul, terms.values(), terms.values())))
+        shared = zip(map(mine.get, profile.terms), profile.weights, strict=True)
+        product += sum([own * (weight * _LENGTH // length) for own, weight in shared if own])
+        least_square += _LEAST_LENGTH**2 if length else 0
+    return product, least_square
 
 
-def nearness(mine: Profile, event: Sum, best: float) -> float:
+def nearness(mine: Profile, product: int, square: int, best: float) -> float:
     """How near an article is to an event, from the sum of its articles and the likeness to the one most alike."""
-    product: int = sum(map(mul, map(event.terms.get, mine.terms, repeat(0)), mine.weights))
-    return SHARE_OF_ALL * product / sqrt(mine.square * event.square) + (1 - SHARE_OF_ALL) * best
+    return SHARE_OF_ALL * product / sqrt(mine.square * square) + (1 - SHARE_OF_ALL) * best
