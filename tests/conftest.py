@@ -15,6 +15,8 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as examples
 from psycopg import sql
 
 from haulwright.discovery import GROUP
@@ -33,6 +35,10 @@ if sys.dont_write_bytecode:
     # whole package anew, which takes longer than most of what they do.
     sys.dont_write_bytecode = False
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# A busy machine is slow, and no example is wrong for it.
+examples.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+examples.load_profile("patient")
 
 
 def pytest_configure() -> None:
