@@ -158,7 +158,7 @@ INDEXES = {
     "waits": ("history_finished",),
     "connectors": ("history_finished",),
     "retries": ("events_at", "events_job"),
-    "dead": ("history_dead",),
+    "dead": ("history_unresolved",),
     "waiting": ("jobs_waiting",),
     "queued": ("haulwright_jobs", "haulwright_history"),
 }

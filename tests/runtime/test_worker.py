@@ -339,6 +339,34 @@ def test_a_worker_is_a_row_with_its_name_and_what_it_serves(app):
     assert handle.job().lease_owner == "w1"
 
 
+def test_until_empty_does_not_end_beside_a_job_that_went_back_while_it_looked_for_more(app, settings):
+    """A claim finds nothing while the job runs; then the job fails, and is due again at once."""
+    go_on, looks = threading.Event(), []
+
+    @app.task(retry=Retry(2, base=0, jitter=0))
+    def work() -> None:
+        go_on.wait()
+        raise ValueError("it fails each time")
+
+    handle = work.enqueue()
+    worker = Worker(app, WorkerOptions(until_empty=True, concurrency=2, poll_interval=0.05), settings)
+    claim = worker._due_jobs.claim
+
+    def look(*arguments):
+        leases = claim(*arguments)
+        if worker.count_held() and not looks:
+            looks.append(len(leases))
+            go_on.set()
+            eventually(lambda: worker.count_held() == 0)
+        return leases
+
+    worker._due_jobs.claim = look
+    worker.run()
+
+    job = handle.job()
+    assert (looks, job.state, job.attempts) == ([0], "dead", 2)
+
+
 @pytest.mark.parametrize(("schedules", "jobs"), [(False, 1), (True, 2)])
 def test_a_worker_may_be_told_to_leave_schedules_alone(app, start_worker, monkeypatch, schedules, jobs):
     monkeypatch.setattr("haulwright.runtime.maintenance.LONGEST_WAIT_SECONDS", 0.2)

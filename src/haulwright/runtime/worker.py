@@ -183,13 +183,14 @@ class Worker:
             if self._is_outdated():
                 self._claiming.end()
                 return
+            was_idle = not self._held
             claimed = self._claim(room)
         except BaseException:
             self._in_doubt = True
             raise
         if claimed:
             self._idle.reset()
-        elif self._is_over():
+        elif self._is_over(was_idle=was_idle):
             self._claiming.end()
             return
         if claimed < room and not self._cursor.is_cut:  # all that was due is taken
@@ -286,8 +287,8 @@ class Worker:
         """Claims are worth a round trip from here on."""
         return max(1, min(self._prefetch.ahead // 2, self._store.database.batch_size))
 
-    def _is_over(self) -> bool:
-        """Nothing is due, and the options say that this is the end, once nothing runs here either."""
+    def _is_over(self, *, was_idle: bool) -> bool:
+        """Whether the options end here: nothing is due, and nothing was held that may have been put back meanwhile."""
         if self._single is not None:
             is_over = self._single.is_over(self._held_runs())
             self.exhausted = self.exhausted or (self._single.unfinished if is_over else None)
@@ -295,10 +296,9 @@ class Worker:
         if not self.options.until_empty:
             return False
         with self._changed:
-            if not self._held:
-                return True
-            self._changed.wait(0.05)
-        return False
+            if self._held:
+                self._changed.wait(0.05)
+        return was_idle
 
     def _sleep(self) -> None:
         next_due = self._cursor.next_due
