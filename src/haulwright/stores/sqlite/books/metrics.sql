@@ -49,12 +49,12 @@ select tenant, count(*) from (
 group by tenant;
 
 -- name: retries
--- Runs that failed in the window and are tried again, by the class of their error. By the index of the time: all that ever failed
+-- Runs that failed in the window and are tried again, by the class of their error. By the indexes of time and job: all that ever failed
 -- are more.
 select case when json_valid(failed.data) then failed.data ->> '$.error_class' end, count(*) from haulwright_events failed
 where failed.at > :since and +failed.name = 'job.failed'
   and exists (select 1 from haulwright_events retry
-              where retry.job_id = failed.job_id and retry.name = 'job.retry' and retry.attempt = failed.attempt)
+              where retry.job_id = failed.job_id and +retry.name = 'job.retry' and retry.attempt = failed.attempt)
 group by 1;
 
 -- name: waiting

@@ -111,7 +111,7 @@ from (
                 when h.error_class = 'LeaseLost' or h.reason = 'lease_exhausted' then
                     case when 'worker_startup_recovery' = (
                         select e.data ->> '$.detected_by' from haulwright_events e
-                        where e.job_id = h.id and e.name = 'job.lease_expired' order by e.seq desc limit 1)
+                        where e.job_id = h.id and +e.name = 'job.lease_expired' order by e.seq desc limit 1)
                     then 'recovered' else 'lost' end
                 else 'dead' end as ending
     from haulwright_slots o indexed by haulwright_slots_unended
