@@ -27,8 +27,8 @@ SLOTS = int(OPTIONS["--concurrency"])
 def fill_the_disk(work: Workload, crew: Crew, disk: Disk, *, jobs: int) -> Drained:
     """Take the room away in the middle of a drain, see the workers go on trying, and give it back."""
     began, store = time.monotonic(), work.app.store
+    crew.start(WORKERS)  # before there is work: one of them alone could be through before the others are up
     mixed_load(work, Hazards(work), jobs)
-    crew.start(WORKERS)
     with disk.growing_log():
         until("the log has grown", lambda: disk.log_bytes > ENOUGH_LOG_BYTES)
         pids = [member.pid for member in crew.members]
