@@ -186,15 +186,24 @@ def test_a_claim_costs_sqlite_the_same_whatever_is_parked_before_the_due_job(sql
 
 def _sqlite_steps(act):
     """The steps of all statements that an act runs."""
+    return _steps_on(SqliteConnection, "explain query plan", 3, act)
+
+
+def _postgres_steps(database, act):
+    """The same of an act on a store."""
+    return _steps_on(PostgresConnection, "explain", 0, lambda: act(Store(database)))
+
+
+def _steps_on(connection_type, explain, place, act):
     steps = []
-    execute = SqliteConnection.execute
+    execute = connection_type.execute
 
     def explained(self, sql, params=None):
-        steps.extend(row[3] for row in execute(self, f"explain query plan {sql}", params))
+        steps.extend(row[place] for row in execute(self, f"{explain} {sql}", params))
         return execute(self, sql, params)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(SqliteConnection, "execute", explained)
+        patch.setattr(connection_type, "execute", explained)
         act()
     return steps
 
@@ -318,21 +327,6 @@ def test_postgresql_lists_what_never_ran_without_the_rest_of_the_history(filled,
     plan = _postgres_steps(filled, lambda store: store.listing.page(JobFilter(state=state)))
 
     assert [step for step in plan if "using haulwright_history_unrun" in step]
-
-
-def _postgres_steps(database, act):
-    """The steps of all statements that an act runs on a store."""
-    steps = []
-    execute = PostgresConnection.execute
-
-    def explained(self, sql, params=None):
-        steps.extend(row[0] for row in execute(self, f"explain {sql}", params))
-        return execute(self, sql, params)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(PostgresConnection, "execute", explained)
-        act(Store(database))
-    return steps
 
 
 def _plan(database, statement, params, mode):
