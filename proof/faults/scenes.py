@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from proof.faults.aftermath import Aftermath, aftermath
 from proof.faults.crew import OPTIONS, Crew, Member, finished, is_drained, until
 from proof.faults.disk import Disk
-from proof.faults.drain import WORKERS, Drained, mixed_load
+from proof.faults.drain import HELD, WORKERS, Drained, mixed_load
 from proof.faults.hazards import GO, Hazards
 from proof.support.company import Company
 from proof.support.facts import Facts, JobFact
@@ -26,16 +26,19 @@ SLOTS = int(OPTIONS["--concurrency"])
 
 def fill_the_disk(work: Workload, crew: Crew, disk: Disk, *, jobs: int) -> Drained:
     """Take the room away in the middle of a drain, see the workers go on trying, and give it back."""
-    began, store = time.monotonic(), work.app.store
+    began, store, hazards = time.monotonic(), work.app.store, Hazards(work)
     crew.start(WORKERS)  # before there is work: one of them alone could be through before the others are up
-    mixed_load(work, Hazards(work), jobs)
+    held = set(work.enqueue(hazards.holding, range(HELD)))
+    until("the held jobs run", lambda: held <= {str(entry.job) for entry in work.diary.of("run.begin")})
+    mixed_load(work, hazards, jobs)
     with disk.growing_log():
         until("the log has grown", lambda: disk.log_bytes > ENOUGH_LOG_BYTES)
         pids = [member.pid for member in crew.members]
         disk.fill(pids)
         try:
+            work.site.raise_flag(GO)  # however quick the others were, these end where there is no room to say so
             until("all workers go on trying", lambda: all(len(_refused(one, disk)) >= TRIES for one in crew.members))
-            assert finished(store) < jobs, "there was nothing left to do without room"
+            assert finished(store) < jobs + HELD, "there was nothing left to do without room"
         finally:
             disk.free(pids)
     until("all jobs are finished", lambda: is_drained(store))

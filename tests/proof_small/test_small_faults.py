@@ -115,7 +115,7 @@ def test_a_server_that_stands_still_past_the_leases_costs_nothing_but_time(
 @linux
 def test_a_full_disk_costs_nothing_but_time(disk, disk_work: Workload):
     with Crew(disk_work.site) as crew:
-        drained = fill_the_disk(disk_work, crew, disk, jobs=600)  # enough to be at work when its log has grown
+        drained = fill_the_disk(disk_work, crew, disk, jobs=600)
 
     assert drained.left.harm == []
     assert drained.troubles()
