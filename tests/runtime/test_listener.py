@@ -5,9 +5,11 @@ from __future__ import annotations
 import select
 import threading
 import time
+import uuid
 from contextlib import closing
 from types import SimpleNamespace
 
+import psycopg
 import pytest
 
 from haulwright import Haulwright
@@ -19,6 +21,16 @@ from haulwright.stores import migrations
 from haulwright.stores.connect import open_database
 from haulwright.stores.postgres.listener import SilentListener
 from haulwright.stores.sqlite.listener import SqliteListener
+
+
+@pytest.fixture
+def postgres_url(postgres_server):
+    """A database of its own: a bell rings for whoever listens in one, whatever the schema of the job."""
+    name = f"bell_{uuid.uuid4().hex}"
+    with psycopg.connect(postgres_server.url(), autocommit=True) as connection:
+        connection.execute(f"create database {name}")
+        yield postgres_server.url(name)
+        connection.execute(f"drop database {name} with (force)")
 
 
 @pytest.fixture
