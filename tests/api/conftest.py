@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
 from haulwright import Haulwright
+from tests.api.tokens import Issuer
 from tests.support.api import Served, serving
 
 __all__ = ["Served", "serving"]
@@ -47,3 +49,21 @@ def served(app: Haulwright) -> Iterator[Served]:
     """The app behind its API."""
     with closing(app), serving(app) as served:
         yield served
+
+
+@pytest.fixture(scope="session")
+def issuers() -> dict[str, Issuer]:
+    """One issuer for each algorithm; their keys are made once."""
+    return {algorithm: Issuer.new(algorithm) for algorithm in ("HS256", "RS256", "ES256", "EdDSA")}
+
+
+@pytest.fixture
+def key_file(tmp_path: Path) -> Callable[[Issuer], Path]:
+    """Writes the public key of an issuer into a file, for whoever verifies by it."""
+
+    def write(issuer: Issuer) -> Path:
+        path = tmp_path / "key.pem"
+        path.write_bytes(issuer.pem)
+        return path
+
+    return write

@@ -53,14 +53,7 @@ def fuzz(
     engine = _words_of_engine(served) if "add" in served.app.tasks else {}
     document = create_api(served.app).openapi()
     schema = schemathesis.openapi.from_dict(document)
-    how = settings(
-        max_examples=max(1, examples // 2),
-        deadline=None,
-        database=None,
-        derandomize=same_each_time,
-        print_blob=False,
-        suppress_health_check=list(HealthCheck),
-    )
+    how = _settings(examples // 2, same_each_time=same_each_time)
     sent, faults = 0, []
     with requests.Session() as session:
         headers = {"Authorization": f"Bearer {token}"}
@@ -86,6 +79,18 @@ def fuzz(
                     faults.append(f"{operation.label}: {fault}")
     assert not faults, "\n\n".join(faults)
     return sent
+
+
+def _settings(examples: int, *, same_each_time: bool) -> settings:
+    """So many requests of a kind, made up anew or the same each time, and none remembered."""
+    return settings(
+        max_examples=max(1, examples),
+        deadline=None,
+        database=None,
+        derandomize=same_each_time,
+        print_blob=False,
+        suppress_health_check=list(HealthCheck),
+    )
 
 
 def _words_of_engine(served: Served) -> dict[str, str]:

@@ -1,7 +1,8 @@
-"""Somebody who issues tokens, honest ones and others: by hand, so that no library refuses to."""
+"""Somebody who issues tokens, honest ones and others (by hand, so that no library refuses to), and who trusts them."""
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import hmac
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -20,10 +22,26 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 
+from haulwright.api.auth.identity import CallerIdentity
+from haulwright.api.auth.jwt import JwtAuthenticator
+from haulwright.settings import Settings
+
 ISSUER = "https://login.example"
 AUDIENCE = "haulwright"
 SECRET = "a-secret-of-the-tests-that-is-long-enough-0aB1"  # noqa: S105 - of nobody
-ALGORITHMS = {"RS256": RSAAlgorithm, "ES256": ECAlgorithm, "EdDSA": OKPAlgorithm}
+ALGORITHMS: dict[str, Any] = {"RS256": RSAAlgorithm, "ES256": ECAlgorithm, "EdDSA": OKPAlgorithm}
+
+
+def settings(**figures: Any) -> Settings:
+    """Those of an API that trusts the issuer, with these figures changed; None takes one away."""
+    usual = {"jwt_issuer": ISSUER, "jwt_audience": AUDIENCE}
+    words = {name: str(value) for name, value in {**usual, **figures}.items() if value is not None}
+    return Settings.load({f"HAULWRIGHT_{name.upper()}": value for name, value in words.items()}, Path(__file__).parent)
+
+
+def identify(authenticator: JwtAuthenticator, token: str) -> CallerIdentity | None:
+    """Whom a token is taken to be of."""
+    return asyncio.run(authenticator.identify(token))
 
 
 def b64(raw: bytes) -> str:
@@ -65,7 +83,7 @@ class Issuer:
 
     @property
     def pem(self) -> bytes:
-        return self.private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+        return bytes(self.private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
 
     @property
     def jwk(self) -> dict[str, Any]:
