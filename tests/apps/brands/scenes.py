@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 from haulwright.apps.brands.application import Brands
@@ -50,3 +51,14 @@ def rows(brands: Brands, sql: str) -> list[tuple[Any, ...]]:
 def count(brands: Brands, table: str) -> int:
     """How many rows a table has."""
     return int(rows(brands, f"select count(*) from {table}")[0][0])  # noqa: S608 - a name of ours
+
+
+def row(brands: Brands, columns: str = "status") -> Any:
+    """The only job, as the view shows it."""
+    values = rows(brands, f"select {columns} from brandbrain_job")[0]  # noqa: S608 - names of ours
+    return values[0] if len(values) == 1 else tuple(values)
+
+
+def moment(value: str | datetime | None) -> datetime | None:
+    """A time as either database gives it."""
+    return value if value is None or isinstance(value, datetime) else datetime.fromisoformat(value).replace(tzinfo=UTC)

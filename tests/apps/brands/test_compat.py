@@ -36,11 +36,6 @@ from haulwright.stores.listing import JobFilter
 from tests.apps.brands.scenes import ACME, POSTS, connect, count, rows, runs_of
 
 
-@pytest.fixture
-def words(brands):
-    return BrandBrain(brands, ACME)
-
-
 def job_row(brands):
     """The only job, as the view of the document shows it."""
     columns = "status, attempts, max_attempts, last_error, locked_by, job_type, compile_run_id, brand_id"
