@@ -45,6 +45,11 @@ def opened(database_url: str) -> Any:
     return psycopg.connect(database_url)
 
 
+def words(world: World) -> str:
+    """What the view says of the only sync."""
+    return str(world.rows("select status from ingestion_jobs")[0][0])
+
+
 @dataclass
 class World:
     """What a test of syncs works with."""
