@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from haulwright.testing.harness import Harness
+from tests.client import joined
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
@@ -22,3 +23,10 @@ def bench(database_url: str, tmp_path: Path) -> Iterator[Harness]:
     """An empty database of each kind, by a clock that only the test moves."""
     with closing(Harness(database_url, tmp_path)) as bench:
         yield bench
+
+
+@pytest.fixture
+def on_the_bench(bench: Harness) -> None:
+    """The tasks of the tests of joins are those of the bench, and nothing has run yet."""
+    joined.runs.clear()
+    bench.use(joined.app)
