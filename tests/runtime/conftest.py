@@ -16,6 +16,7 @@ from haulwright.settings import Settings
 from haulwright.stores import migrations
 from haulwright.stores.connect import open_database
 from haulwright.testing.harness import Harness
+from tests.runtime.recorder import Recorder
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
@@ -64,3 +65,11 @@ def start_worker(app: Haulwright, settings: Settings) -> Iterator[Callable[..., 
     for _, thread in running:
         thread.join(20)
         assert not thread.is_alive()
+
+
+@pytest.fixture
+def recorder(app: Haulwright) -> Recorder:
+    """What happens in the workers of the app, call by call."""
+    recorder = Recorder()
+    app.observe(recorder)
+    return recorder

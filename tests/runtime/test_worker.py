@@ -1,4 +1,4 @@
-"""A worker runs what is due, stops when it is told to, and gives back what it could not finish."""
+"""A worker runs what is due in its queues, beside others or alone, and goes on whatever its tasks raise."""
 
 from __future__ import annotations
 
@@ -6,23 +6,17 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
-from haulwright import Context, Haulwright, Retry, Snooze, State
+from haulwright import Haulwright, Retry, State
 from haulwright.engine.ids import new_id
-from haulwright.errors import DatabaseUnavailable, InvalidPayload, InvalidValue, LeaseLost, WorkerExists
+from haulwright.errors import DatabaseUnavailable, InvalidPayload, InvalidValue, WorkerExists
 from haulwright.runtime.identity import this_process
 from haulwright.runtime.options import WorkerOptions
-from haulwright.runtime.quota import JobUnfinished
 from haulwright.runtime.worker import Worker
-from tests.runtime.waiting import eventually
-
-
-def states(handles):
-    return [handle.state() for handle in handles]
+from tests.runtime.waiting import eventually, states
 
 
 @pytest.mark.proves("ENQ-08", "CLM-14")
@@ -53,15 +47,6 @@ def test_a_worker_starts_with_what_was_asked_for_at_its_start_and_several_ask_on
     assert [app.enqueue_at_start(["upkeep"]) for _ in range(2)] == [1, 0]
     assert app.run_worker(queues=["upkeep"], until_empty=True) == 1
     assert app.run_worker(queues=["upkeep"], until_empty=True) == 1
-
-
-def test_a_worker_of_so_many_jobs_adds_none_of_its_own(app):
-    @app.task()
-    def look_around() -> None: ...
-
-    app.at_start(look_around)
-
-    assert app.run_worker(once=True) == 0
 
 
 def test_what_needs_arguments_cannot_begin_a_worker(app):
@@ -123,41 +108,6 @@ def test_no_more_runs_at_once_than_allowed_of_both_kinds_together(app):
     assert max(most) == 3
 
 
-def test_once_runs_one_job_and_stops_at_once_where_none_is_due(app):
-    @app.task()
-    def work() -> None: ...
-
-    assert app.run_worker(once=True) == 0
-    handles = [work.enqueue() for _ in range(3)]
-
-    assert app.run_worker(once=True) == 1
-    assert sorted(states(handles)) == ["queued", "queued", "succeeded"]
-
-
-def test_a_limit_of_jobs_is_kept_exactly_and_none_is_given_back(app):
-    @app.task()
-    def work() -> None:
-        time.sleep(0.02)
-
-    handles = [work.enqueue() for _ in range(8)]
-
-    assert app.run_worker(max_jobs=5, concurrency=1, grace=0) == 5
-    assert sorted(states(handles)) == ["queued"] * 3 + ["succeeded"] * 5
-    assert [handle.job().fence for handle in handles if handle.state() == "queued"] == [0, 0, 0]
-
-
-def test_the_last_job_may_take_longer_than_the_grace_of_a_stop(app):
-    @app.task()
-    def slow() -> str:
-        time.sleep(0.3)
-        return "done"
-
-    handle = slow.enqueue()
-    app.run_worker(once=True, grace=0)
-
-    assert handle.result(0) == "done"
-
-
 def test_a_worker_serves_its_queues_and_no_others(app):
     @app.task()
     def work() -> None: ...
@@ -183,88 +133,6 @@ def test_a_job_whose_task_is_unknown_here_stays_queued_and_says_so(app, database
     job = app.operations().jobs.get(job_id)
     assert (job.state, job.attempts, job.waiting_on) == ("queued", 0, "task:unknown")
     assert "job given back: its task is unknown here" in caplog.text
-
-
-@pytest.fixture
-def stubborn(app) -> Callable[[], object]:
-    """A task that runs until it is allowed to end, and then says what became of its lease."""
-    begun, let_go, told = threading.Event(), threading.Event(), []
-
-    @app.task(name="stubborn")
-    def run(ctx: Context) -> str:
-        begun.set()
-        let_go.wait(90)
-        try:
-            ctx.progress(1)
-        except LeaseLost:
-            told.append("lost")
-        return "done"
-
-    run.begun, run.let_go, run.told = begun, let_go, told
-    yield run
-    let_go.set()
-
-
-@pytest.mark.proves("CLM-16", "GU-04")
-def test_a_stop_gives_back_what_does_not_end_in_time_and_burns_no_attempt(app, start_worker, stubborn):
-    handle = stubborn.enqueue()
-    worker = start_worker(grace=0.05)
-    eventually(stubborn.begun.is_set)
-
-    worker.stop()
-    eventually(lambda: handle.state() == "queued")
-    stubborn.let_go.set()
-
-    eventually(lambda: stubborn.told == ["lost"])
-    job = handle.job()
-    assert (job.state, job.attempts, job.losses, job.fence) == ("queued", 0, 0, 1)
-    assert [event.name for event in app.operations().jobs.timeline(handle.id).rows][-1] == "job.released"
-
-
-def test_a_stop_lets_runs_finish_within_the_grace_and_claims_nothing_more(start_worker, stubborn, monkeypatch):
-    first = stubborn.enqueue()
-    worker = start_worker(grace=120)
-    eventually(stubborn.begun.is_set)
-    ending, drop_all = threading.Event(), worker._executor.drop_all
-    monkeypatch.setattr(worker._executor, "drop_all", lambda: ending.set() or drop_all())
-
-    worker.stop()
-    eventually(ending.is_set)  # a claim that was under way is over
-    second = stubborn.enqueue()
-    stubborn.let_go.set()
-
-    assert first.result(90) == "done"
-    assert (second.state(), second.job().fence) == ("queued", 0)
-
-
-def test_a_second_stop_does_not_wait_for_the_grace(start_worker, stubborn):
-    handle = stubborn.enqueue()
-    worker = start_worker(grace=600)
-    eventually(lambda: handle.state() == "running")
-
-    worker.stop()
-    worker.stop()
-
-    eventually(lambda: handle.state() == "queued")
-
-
-def test_a_stop_ends_asynchronous_runs(app, start_worker):
-    ended: list[str] = []
-
-    @app.task()
-    async def sleeper() -> None:
-        try:
-            await asyncio.sleep(600)
-        finally:
-            ended.append("cleaned up")
-
-    handle = sleeper.enqueue()
-    worker = start_worker(grace=0)
-    eventually(lambda: handle.state() == "running")
-    worker.stop()
-
-    eventually(lambda: ended == ["cleaned up"])
-    assert (handle.state(), handle.job().attempts) == ("queued", 0)
 
 
 def test_a_worker_works_on_after_tasks_that_raise_the_strangest_things(app, start_worker):
@@ -435,69 +303,3 @@ def test_a_database_that_goes_away_while_the_worker_goes_to_sleep_does_not_end_i
 
     assert slept.wait(90)
     assert parked.result(timeout=20) == "done"
-
-
-def test_once_runs_one_job_to_its_end_with_its_waits_its_retries_and_its_children(app):
-    """Nobody else's job is touched, however long its own has to wait for a moment."""
-    steps: list[str] = []
-
-    @app.task(retry=Retry(3, base=0.01, jitter=0))
-    def child(n: int) -> int | Snooze:
-        steps.append(f"child {n}")
-        return Snooze(0.01) if steps.count(f"child {n}") < 3 else n
-
-    @app.task(retry=Retry(3, base=0.01, jitter=0))
-    def parent(ctx: Context) -> int:
-        steps.append("parent")
-        if ctx.job.attempts == 1 and steps.count("parent") == 1:
-            raise ValueError("once more")
-        return sum(outcome.value() for outcome in ctx.join(ctx.enqueue_many("parts", [child.call(1), child.call(2)])))
-
-    handle = parent.using(priority=1).enqueue()
-    other = child.enqueue(9)
-
-    app.run_worker(once=True, poll_interval=0.05)
-
-    assert (handle.result(0), other.job().fence) == (3, 0)
-    assert [steps.count(step) for step in ("parent", "child 1", "child 2")] == [3, 3, 3]
-
-
-def test_once_says_that_its_job_is_not_finished_where_that_has_to_wait_for_long(app):
-    @app.task(retry=Retry(3, base="1 h"))
-    def fails() -> None:
-        raise ValueError("later")
-
-    handle = fails.enqueue()
-
-    with pytest.raises(JobUnfinished, match=f"Job {handle.id} is not finished") as told:
-        app.run_worker(once=True, poll_interval=0.05)
-
-    assert (told.value.exit_code, handle.state(), handle.job().attempts) == (75, "queued", 1)
-
-
-def test_once_leaves_a_job_of_an_unknown_task_to_others_and_takes_the_next(app):
-    @app.task()
-    def known() -> None: ...
-
-    stranger = known.enqueue()
-    app.store.database.transact(lambda c: c.execute("update haulwright_jobs set task = 'unknown'"))
-    handle = known.enqueue()
-
-    app.run_worker(once=True)
-
-    assert (handle.state(), stranger.job().waiting_on) == ("succeeded", "task:unknown")
-
-
-def test_a_limit_counts_jobs_that_have_ended_and_not_their_runs(app):
-    @app.task(retry=Retry(5, base=0.01, jitter=0))
-    def work(ctx: Context) -> Snooze | None:
-        if ctx.job.deferrals == 0:
-            return Snooze(0.01)
-        if ctx.job.attempts == 1:
-            raise ValueError("once more")
-        return None
-
-    handles = [work.enqueue() for _ in range(4)]
-    app.run_worker(max_jobs=2, concurrency=1, poll_interval=0.05)
-
-    assert sorted(states(handles)).count("succeeded") == 2

@@ -1,9 +1,12 @@
-"""Waiting for what another thread or process does, by looking at it."""
+"""Waiting for what another thread or process does, by looking at it, and what there is to see of jobs."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from haulwright.client.handle import Handle
 
 PATIENCE_SECONDS = 90.0
 
@@ -14,3 +17,8 @@ def eventually(condition: Callable[[], object], seconds: float = PATIENCE_SECOND
     while not condition():
         assert time.monotonic() < until, "it did not happen"
         time.sleep(0.01)
+
+
+def states(handles: Iterable[Handle[Any]]) -> list[str]:
+    """The states of jobs, in their order."""
+    return [handle.state() for handle in handles]
