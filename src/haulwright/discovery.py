@@ -42,6 +42,8 @@ class ApplicationSpec:
     """The module whose `command` is that group of commands."""
     routes: str | None = None
     """The module whose `routes` its part of the HTTP API is."""
+    pages: str | None = None
+    """The module whose `pages` its part of the dashboard is."""
     settings: str | None = None
     """The module whose `FIGURES` can be set."""
     demo: str | None = None

@@ -87,7 +87,8 @@ def test_what_was_sent_to_another_name_than_this_machines_is_refused(browser):
 def test_a_session_ends_after_half_a_day_and_with_its_process(browser, monkeypatch):
     cookie = next(iter(browser.cookies.items()))
     now = time.monotonic()
-    monkeypatch.setattr("haulwright.api.auth.session.time", SimpleNamespace(monotonic=lambda: now + 12 * 3600 + 1))
+    later = SimpleNamespace(monotonic=lambda: now + 12 * 3600 + 1)
+    monkeypatch.setattr("haulwright.api.auth.browser_sessions.time", later)
     assert browser.get("/jobs").status_code == 401
 
     browser.cookies.set(cookie[0], "x" * 43)

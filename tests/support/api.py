@@ -33,6 +33,8 @@ class Served:
     app: Haulwright
     api: FastAPI
     server: ApiServer
+    root: str = ""
+    """The prefix under which it is offered."""
     clients: list[httpx2.Client] = field(default_factory=list)
 
     @property
@@ -101,7 +103,7 @@ def serving(app: Haulwright, *, root_path: str = "", **options: Any) -> Iterator
     server = ApiServer(api, host="127.0.0.1", port=0, root_path=root_path)
     thread = threading.Thread(target=server.run, name="api")
     thread.start()
-    served = Served(app, api, server)
+    served = Served(app, api, server, root_path)
     try:
         yield served
     finally:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from fastapi import FastAPI
 from pydantic import TypeAdapter
-from starlette.routing import compile_path
+from starlette.routing import BaseRoute, compile_path
 
 from haulwright.__about__ import __version__
 from haulwright.api.answers import OuterLayer
@@ -61,12 +62,24 @@ ENGINE_ROUTES: Final = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """What another door answers in the same process, behind the same reception and within the same limits."""
+
+    routes: Sequence[BaseRoute]
+    first_page: str
+    """Where somebody goes who has come in."""
+    uploads: Sequence[UploadRoute] = ()
+    """What takes a body that is no JSON."""
+
+
 def create_api(
     app: Haulwright,
     *,
     authenticators: Sequence[Authenticator] | None = None,
     limits: ApiLimits | None = None,
     sessions: LocalSessions | None = None,
+    neighbour: Neighbour | None = None,
 ) -> FastAPI:
     """The API of an app. Nothing is opened before the first request.
 
@@ -82,7 +95,8 @@ def create_api(
         redirect_slashes=False,
     )
     limits, ways = limits or ApiLimits(), [ApiTokenAuthenticator(app)] if authenticators is None else authenticators
-    reception = api.state.reception = Reception(app, ways, limits=limits, sessions=sessions)
+    browsers = None if sessions is None else sessions.browsers
+    reception = api.state.reception = Reception(app, ways, limits=limits, sessions=browsers)
     api.state.streams, api.state.metrics, api.state.readiness = Streams(app), MetricsCache(), health.ReadinessCheck()
     api.state.joint_enqueues = Collector(partial(enqueue_jointly, app))
     nouns = (*ENGINE_ROUTES, *_application_routes(app))
@@ -92,6 +106,11 @@ def create_api(
         api.add_route(OPEN_PATH, sessions.open, methods=["GET"], include_in_schema=False)
     add_handlers(api)
     uploads = [_upload_route(*upload) for routes in nouns for upload in routes.uploads]
+    api.state.first_page = None
+    if neighbour is not None:
+        api.router.routes += neighbour.routes
+        uploads += neighbour.uploads
+        api.state.first_page = neighbour.first_page
     # The last one is the outermost.
     api.add_middleware(DirectRoutes, api=api)
     api.add_middleware(BodyLimits, limits=limits, identify=reception.identify, uploads=uploads)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from haulwright.api.application import create_api
+from haulwright.api.application import Neighbour, create_api
 from haulwright.api.auth.session import LocalSessions
 from haulwright.api.limits import ApiLimits
 from haulwright.api.server import ApiServer, require_closed
@@ -15,12 +15,15 @@ if TYPE_CHECKING:
     from haulwright.settings import Settings
 
 
-def open_server(app: Haulwright, settings: Settings, *, user: str) -> tuple[ApiServer, str | None]:
+def open_server(
+    app: Haulwright, settings: Settings, *, user: str, neighbour: Neighbour | None = None
+) -> tuple[ApiServer, str | None]:
     """A server that listens already; and, where nobody could come in with a token, the path that lets its user in."""
     authenticators, host = authenticators_of(app, settings), str(settings["web_host"])
     is_known = require_closed(app, host, has_jwt=len(authenticators) > 1)
     sessions = None if is_known else LocalSessions(user)
-    api = create_api(app, authenticators=authenticators, limits=ApiLimits.of(settings), sessions=sessions)
+    limits = ApiLimits.of(settings)
+    api = create_api(app, authenticators=authenticators, limits=limits, sessions=sessions, neighbour=neighbour)
     server = ApiServer(
         api,
         host=host,

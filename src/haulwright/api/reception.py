@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from starlette.concurrency import run_in_threadpool
 
+from haulwright.api.auth.browser_sessions import BrowserSessions
 from haulwright.api.auth.identity import Authenticator, CallerIdentity
-from haulwright.api.auth.session import LocalSessions
 from haulwright.api.kit.headers import headers_of
 from haulwright.api.kit.problems import TooManyRequests, Unauthenticated, request_id_of
 from haulwright.api.limits import ApiLimits, TokenBuckets
@@ -39,12 +39,12 @@ class Reception:
         authenticators: Sequence[Authenticator],
         *,
         limits: ApiLimits | None = None,
-        sessions: LocalSessions | None = None,
+        sessions: BrowserSessions | None = None,
     ) -> None:
         limits = limits or ApiLimits()
         self.app = app
         self._authenticators = authenticators
-        self._sessions = sessions
+        self.sessions = sessions or BrowserSessions()
         self._requests = TokenBuckets(limits.rate_per_minute)
         self._failures = TokenBuckets(limits.failures_per_minute)
         self._strangers = Strangers(app)
@@ -66,17 +66,31 @@ class Reception:
         identity: CallerIdentity | None = state[IDENTITY]
         return identity
 
+    async def log_in(self, request: Request, credential: str) -> str | None:
+        """A session for whoever shows this token; None where it is none that is known, which counts as a failure."""
+        prove = partial(self._prove, credential)
+        try:
+            await prove()
+        except Unauthenticated as refusal:
+            log.warning("request %s: nobody could log in: %s", request_id_of(request), redact(refusal.reason))
+            await self._write_down(request, refusal.reason)
+            self._count_failure(request)
+            return None
+        return self.sessions.open(prove)
+
     async def identify_again(self, request: Request) -> CallerIdentity | None:
         """The same for a request that goes on: what was known at its beginning may not hold any more."""
         request.scope.setdefault("state", {}).pop(IDENTITY, None)
         return await self.identify(request)
 
     async def _identify(self, request: Request) -> CallerIdentity:
-        if self._sessions is not None and "authorization" not in request.headers:
-            identity = self._sessions.identify(request)
+        if "authorization" not in request.headers:
+            identity = await self.sessions.identify(request)
             if identity is not None:
                 return identity
-        credential = _credential(request)
+        return await self._prove(_credential(request))
+
+    async def _prove(self, credential: str) -> CallerIdentity:
         for authenticator in self._authenticators:
             identity = await authenticator.identify(credential)
             if identity is not None:
