@@ -19,7 +19,7 @@ PACKAGES: Final[Mapping[Extra, tuple[str, ...]]] = {
     "postgres": ("psycopg",),
     "http": ("feedparser", "httpx2", "idna", "protego", "selectolax", "w3lib"),
     "apps": ("pypdf", "rapidfuzz"),
-    "web": ("fastapi", "httptools", "jwt", "uvicorn", "uvloop"),
+    "web": ("fastapi", "httptools", "jinja2", "jwt", "uvicorn", "uvloop"),
 }
 """What each extra brings, by the names under which it is imported; `apps` brings what `http` does as well."""
 
