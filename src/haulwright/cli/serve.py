@@ -35,7 +35,7 @@ def command(site: Site, /, *, verbose: bool, **flags: str | int | None) -> None:
     from haulwright.runtime.supervisor import die_with_supervisor  # noqa: PLC0415 - as above
 
     with needs_extra("web", "The HTTP API"):
-        from haulwright.api.process import open_server  # noqa: PLC0415 - only here, and not in every installation
+        from haulwright.dashboard.process import open_web  # noqa: PLC0415 - only here, and not in every installation
 
     die_with_supervisor()
     settings = site.settings.with_flag("log_format", flags.pop("log_format"), "--log-format")
@@ -45,7 +45,7 @@ def command(site: Site, /, *, verbose: bool, **flags: str | int | None) -> None:
     start_logging(settings, verbose=verbose, line=StatusLine())
     with site.mention_new_file():
         app.operations(site.principal()).open_database()
-    server, link = open_server(app, settings, user=site.user)
+    server, link = open_web(app, settings, user=site.user)
     site.out.note(f"The API answers at {server.address}/api/v1")
     if link is not None:
         site.out.note(f"Nobody has a token yet. This link lets you in, once: {server.address}{link}")

@@ -13,7 +13,7 @@ from haulwright.engine.outcome import START_GATE
 from haulwright.engine.source import SourceState, gate_of
 from haulwright.engine.transitions import State
 
-_CLOSED = {
+CLOSED = {
     "disabled": "is disabled",
     "paused": "is paused",
     "parked": "asked for patience and takes no request",
@@ -115,7 +115,7 @@ def _last_error(job: Job) -> str:
 def _at_source(key: str, gate: str, around: Surroundings, wait: str) -> Why:
     """Name the gate that is closed at this moment; where none is, the one that gave the job its turn."""
     closed = around.source.closing(around.now) if around.source is not None else None
-    sentence = f"the source {key!r} {_CLOSED[closed.gate if closed else gate]}"
+    sentence = f"the source {key!r} {CLOSED[closed.gate if closed else gate]}"
     how_long = f" {closed.words(around.now)}" if closed else ""
     opens = closed is not None and closed.gate in {"paused", "breaker", "credential", "parked"}
     command = f"haulwright source {'resume' if opens else 'show'} {key}"

@@ -13,6 +13,7 @@ from haulwright.engine.transitions import State
 from haulwright.errors import HaulwrightError
 from haulwright.events import UNREADABLE
 from haulwright.operations.access import allowed
+from haulwright.operations.concerns import LATE_SECONDS
 from haulwright.operations.findings import Finding, examine, has_problem, ok, problem, warn
 from haulwright.operations.installation import (
     look_at_app,
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 
 SKEW_SECONDS = 2.0
 """A host whose clock differs more from the database's shows times that mislead; no lease depends on it."""
-LATE_SECONDS = 300.0
-"""A job that is due for longer says that there are not enough workers."""
 OPEN_TRANSACTION_SECONDS = 60.0
 """A transaction that is open for longer keeps rows from being freed, and followers waiting where it wrote an event."""
 SHOWN_QUEUES = 100

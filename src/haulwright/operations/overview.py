@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from haulwright.clock import SECOND, Instant
 from haulwright.engine.names import check_name
 from haulwright.operations.access import VERBS, allowed
+from haulwright.operations.concerns import Concern, concerns
 from haulwright.operations.onlooker import Onlooker, current_store
 from haulwright.operations.progress import LAG_US, QueueTally
 from haulwright.operations.queues import QueueStatus, queue_page, queue_statuses
@@ -122,6 +123,12 @@ class Overview(Onlooker):
         name = None if queue is None else check_name("queue", queue)
         with current_store(self._app) as store:
             yield FrameWatch(store, self._principal, name)
+
+    @allowed("overview.read")
+    def concerns(self, frame: Frame) -> list[Concern]:
+        """What needs somebody now, as far as this principal may see it; what stands still first."""
+        with current_store(self._app) as store:
+            return concerns(store, self._principal, frame.queues)
 
     @allowed("overview.read")
     def recoveries(self, within_seconds: float = RECOVERIES_SECONDS) -> list[RecoveryCount]:

@@ -12,6 +12,7 @@ from haulwright.operations.views.queues import QueueView, queue_view
 from haulwright.operations.views.workers import WorkerView, worker_view
 
 if TYPE_CHECKING:
+    from haulwright.operations.concerns import Concern
     from haulwright.operations.overview import Frame
     from haulwright.operations.queues import QueueStatus
     from haulwright.operations.workers import WorkerStatus
@@ -59,6 +60,29 @@ class FrameView(TypedDict):
     more_queues: bool
     workers: list[WorkerView]
     failures: list[TroubleView]
+
+
+class ConcernView(TypedDict):
+    """One thing that needs somebody."""
+
+    kind: str
+    is_problem: bool
+    name: str
+    tenant: str | None
+    sentence: str
+    since: str | None
+
+
+def concern_view(concern: Concern) -> ConcernView:
+    """One thing that needs somebody."""
+    return {
+        "kind": concern.kind,
+        "is_problem": concern.is_problem,
+        "name": concern.name,
+        "tenant": concern.tenant,
+        "sentence": concern.sentence,
+        "since": iso(concern.since),
+    }
 
 
 def frame_view(frame: Frame) -> FrameView:

@@ -1,0 +1,1 @@
+"""What pages share: how they are declared, run, answered and drawn."""

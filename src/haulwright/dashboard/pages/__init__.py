@@ -1,0 +1,1 @@
+"""The pages of the engine, one file a noun."""
