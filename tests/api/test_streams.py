@@ -283,3 +283,18 @@ def test_nothing_is_read_when_nobody_listens(served, monkeypatch):
         stream.opened()
         record(served, "job.queued")
         assert names_of(stream, 1) == ["job.queued"]
+
+
+def test_a_look_that_finds_nothing_new_is_no_trouble_for_who_follows_all(served, monkeypatch):
+    looks, look_at_jobs = threading.Semaphore(0), hub.EventHub._look_at_jobs
+
+    def watched(self, operations):
+        looks.release()
+        return look_at_jobs(self, operations)
+
+    monkeypatch.setattr(hub.EventHub, "_look_at_jobs", watched)
+    with streaming(served.admin(), "/events/stream") as stream:
+        stream.opened()
+        assert all(looks.acquire(timeout=30) for _ in range(3))
+        record(served, "job.queued")
+        assert names_of(stream, 1) == ["job.queued"]

@@ -175,6 +175,8 @@ class EventHub:
             if self._ring is None:
                 return
             self._ring.add(events, after)
+            if not events:
+                return
             by_tenant: dict[str | None, list[Event]] = defaultdict(list)
             by_job: dict[str | None, list[Event]] = defaultdict(list)
             for event in events:
