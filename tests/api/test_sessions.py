@@ -93,3 +93,17 @@ def test_a_session_ends_after_half_a_day_and_with_its_process(browser, monkeypat
 
     browser.cookies.set(cookie[0], "x" * 43)
     assert browser.get("/jobs").status_code == 401
+
+
+def test_a_session_goes_on_in_the_next_process_that_is_given_its_secret(app):
+    """As `haulwright dev` has it, which starts the web again whenever a file changes."""
+    first = LocalSessions("ada", "s" * 43)
+    with serving(app, sessions=first) as before:
+        client = before.anonymous()
+        client.get(f"{before.address}{first.link}")
+        (secret,) = client.cookies.values()
+    with serving(app, sessions=LocalSessions("ada", "s" * 43)) as after:
+        port = after.address.rpartition(":")[2]
+        again = after.anonymous(Cookie=f"haulwright_{port}={secret}")
+        assert again.get("/jobs").status_code == 200
+        assert after.anonymous(Cookie=f"haulwright_{port}=guessed").get("/jobs").status_code == 401

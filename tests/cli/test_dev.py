@@ -73,7 +73,7 @@ def dev(process, sqlite_url):
 def test_both_run_with_one_log_and_are_started_again_when_the_code_changes_or_one_dies(dev, on_file):
     Path("shop_app.py").write_text("nonsense(")
     whole = dev()
-    address = re.search(r"http://[\d.:]+", whole.line_with("The web is at", "Ctrl-C"))[0]
+    address = re.search(r"http://[\d.:]+", whole.line_with("The dashboard is at", "Ctrl-C"))[0]
     whole.line_with("cannot be imported")
     whole.line_with("dev ", "ended by itself", "started again")
 

@@ -16,12 +16,15 @@ if TYPE_CHECKING:
 
 
 def open_server(
-    app: Haulwright, settings: Settings, *, user: str, neighbour: Neighbour | None = None
+    app: Haulwright, settings: Settings, *, user: str, secret: str | None = None, neighbour: Neighbour | None = None
 ) -> tuple[ApiServer, str | None]:
-    """A server that listens already; and, where nobody could come in with a token, the path that lets its user in."""
+    """A server that listens already; and, where nobody could come in with a token, the path that lets its user in.
+
+    `secret` is that of the session of a process before this one, which goes on.
+    """
     authenticators, host = authenticators_of(app, settings), str(settings["web_host"])
     is_known = require_closed(app, host, has_jwt=len(authenticators) > 1)
-    sessions = None if is_known else LocalSessions(user)
+    sessions = None if is_known else LocalSessions(user, secret)
     limits = ApiLimits.of(settings)
     api = create_api(app, authenticators=authenticators, limits=limits, sessions=sessions, neighbour=neighbour)
     server = ApiServer(

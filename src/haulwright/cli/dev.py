@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from secrets import token_urlsafe
 from typing import TYPE_CHECKING
 
 import click
@@ -30,7 +31,7 @@ def command(site: Site, port: int | None, queues: str | None, concurrency: int |
     When a Python file below the folder of the app changes, both are started again. One that dies is told, and started
     again after a pause. Ctrl-C ends both in order; a second one does not wait for what runs.
     """
-    from haulwright.runtime.dev_processes import DevProcesses  # noqa: PLC0415 - it pulls the engine in
+    from haulwright.runtime.dev_processes import SESSION_VARIABLE, DevProcesses  # noqa: PLC0415 - it pulls the engine in
 
     require_extra("web", "The HTTP API")
     settings = site.settings.with_flag("web_port", port, "--port")
@@ -46,8 +47,9 @@ def command(site: Site, port: int | None, queues: str | None, concurrency: int |
         "web": [*program, "serve", *same, f"--host={host}", f"--port={number}"],
         "worker": [*program, "worker", *same, "--no-progress", *worker],
     }
-    site.out.note(f"The web is at http://{host}:{number}; files below {folder} are watched. Ctrl-C ends it.")
-    DevProcesses(commands, folder, lambda line: write(line, err=True)).run()
+    site.out.note(f"The dashboard is at http://{host}:{number}/ui; files below {folder} are watched. Ctrl-C ends it.")
+    variables = {"web": {SESSION_VARIABLE: token_urlsafe(32)}}
+    DevProcesses(commands, folder, lambda line: write(line, err=True), variables).run()
 
 
 def _folder_of(module: str, project: Path) -> Path:

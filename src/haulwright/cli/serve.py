@@ -1,7 +1,8 @@
-"""`haulwright serve`: the HTTP API as a process of its own. It opens no slots and runs no jobs."""
+"""`haulwright serve`: the HTTP API and the dashboard as a process. It opens no slots and runs no jobs."""
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import click
@@ -23,14 +24,15 @@ if TYPE_CHECKING:
 @click.option("-v", "--verbose", is_flag=True, help="Also tell of the requests of probes.")
 @click.pass_obj
 def command(site: Site, /, *, verbose: bool, **flags: str | int | None) -> None:
-    """Answer HTTP requests: the API at /api/v1, its own document at /api/v1/openapi.json.
+    """Answer HTTP requests: the dashboard at /ui, the API at /api/v1, its own document at /api/v1/openapi.json.
 
-    Who calls shows a token: one of `haulwright token create`, or of your login where a key for those is set (jwt_jwks,
-    jwt_public_key or jwt_secret). Where there is neither, it listens for this machine alone, and prints a link that
-    lets the person at it in, once.
+    Who calls shows a token, a person at the login of the dashboard: one of `haulwright token create`, or of your login
+    where a key for those is set (jwt_jwks, jwt_public_key or jwt_secret). Where there is neither, it listens for this
+    machine alone, and prints a link that lets the person at it in, once.
 
     SIGTERM and SIGINT end it in order: open requests are answered first. A second one does not wait for them.
     """
+    from haulwright.runtime.dev_processes import SESSION_VARIABLE  # noqa: PLC0415 - as below
     from haulwright.runtime.process import tuned_interpreter  # noqa: PLC0415 - it pulls the engine in
     from haulwright.runtime.supervisor import die_with_supervisor  # noqa: PLC0415 - as above
 
@@ -45,8 +47,9 @@ def command(site: Site, /, *, verbose: bool, **flags: str | int | None) -> None:
     start_logging(settings, verbose=verbose, line=StatusLine())
     with site.mention_new_file():
         app.operations(site.principal()).open_database()
-    server, link = open_web(app, settings, user=site.user)
+    server, link = open_web(app, settings, user=site.user, secret=os.environ.pop(SESSION_VARIABLE, None))
     site.out.note(f"The API answers at {server.address}/api/v1")
+    site.out.note(f"The dashboard is at {server.address}/ui")
     if link is not None:
         site.out.note(f"Nobody has a token yet. This link lets you in, once: {server.address}{link}")
     with tuned_interpreter():

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from haulwright.settings import Settings
 
 
-def open_web(app: Haulwright, settings: Settings, *, user: str) -> tuple[ApiServer, str | None]:
+def open_web(
+    app: Haulwright, settings: Settings, *, user: str, secret: str | None = None
+) -> tuple[ApiServer, str | None]:
     """A server that listens already; and, where nobody could come in with a token, the path that lets its user in."""
-    return open_server(app, settings, user=user, neighbour=dashboard(app))
+    return open_server(app, settings, user=user, secret=secret, neighbour=dashboard(app))

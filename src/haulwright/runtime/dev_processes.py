@@ -26,6 +26,9 @@ STOP_SECONDS: Final = 5.0
 MOST_FILES: Final = 20_000
 SKIPPED_FOLDERS: Final = frozenset({"__pycache__", "node_modules", "site-packages", "venv"})
 
+SESSION_VARIABLE: Final = "HAULWRIGHT_DEV_SESSION"
+"""The secret of a browser's session, so that it goes on when the web is started again."""
+
 FileStates = dict[Path, tuple[int, int]]
 
 
@@ -45,7 +48,15 @@ class _Place:
 class DevProcesses:
     """Keeps one process of each name running until a signal comes."""
 
-    def __init__(self, commands: Mapping[str, Sequence[str]], folder: Path, write: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        commands: Mapping[str, Sequence[str]],
+        folder: Path,
+        write: Callable[[str], None],
+        variables: Mapping[str, Mapping[str, str]] | None = None,
+    ) -> None:
+        """`variables` are those of the environment that some of them have for themselves."""
+        self._variables = variables or {}
         self._places = [_Place(name, command) for name, command in commands.items()]
         self._width = max(map(len, (*commands, "dev")))
         self._folder = folder
@@ -90,6 +101,7 @@ class DevProcesses:
 
     def _start(self, place: _Place) -> None:
         environment = {**os.environ, SUPERVISOR_VARIABLE: str(os.getpid()), "PYTHONUNBUFFERED": "1"}
+        environment |= self._variables.get(place.name, {})
         # A group of its own: Ctrl-C reaches this process alone, and each of the others hears of it once.
         place.process = subprocess.Popen(  # noqa: S603 - our own command line
             place.command,

@@ -45,9 +45,9 @@ class BrowserSessions:
     def __init__(self) -> None:
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
 
-    def open(self, prove: Proof) -> str:
-        """A new session: the secret that its cookie holds."""
-        secret = secrets.token_urlsafe(32)
+    def open(self, prove: Proof, secret: str | None = None) -> str:
+        """A new session: the secret that its cookie holds, which is made here unless it is given."""
+        secret = secret or secrets.token_urlsafe(32)
         self._sessions[_digest(secret)] = _Session(prove, time.monotonic() + SESSION_SECONDS)
         if len(self._sessions) > MOST_SESSIONS:
             self._sessions.popitem(last=False)

@@ -31,11 +31,13 @@ OPEN_PATH: Final = "/open"
 class LocalSessions:
     """The way in of the person at this machine. The link and what it opened end with this process."""
 
-    def __init__(self, user: str) -> None:
+    def __init__(self, user: str, secret: str | None = None) -> None:
+        """With the secret of a session this process goes on with it: it is the next one of several, one at a time."""
         self._identity = CallerIdentity(f"local:{user}", "admin", is_browser=True)
         self._ticket: str | None = secrets.token_urlsafe(32)
         self._until = time.monotonic() + SESSION_SECONDS
         self.browsers = BrowserSessions()
+        self._secret = None if secret is None else self.browsers.open(self._prove, secret)
 
     @property
     def link(self) -> str:
@@ -51,7 +53,7 @@ class LocalSessions:
         ):
             raise Unauthenticated("the link was used before, or is none of this process")
         self._ticket = None
-        return self.browsers.open(self._prove)
+        return self.browsers.open(self._prove, self._secret)
 
     async def _prove(self) -> CallerIdentity:
         return self._identity
