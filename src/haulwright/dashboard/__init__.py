@@ -24,15 +24,16 @@ How to add a page, `Queues` for example: one file here and one template.
         return QueuesPage([queue_view(queue) for queue in page.rows], turns.then(page.next))
 
     @pages.post("/queues/{name}/pause", verb="queue.pause")
-    def pause(call: PageCall, form: Form) -> Done:
+    def pause(call: PageCall, form: Form) -> ActionDone:
         '''Stop claims from a queue.'''
         call.because(form.text("reason")).queues.pause(call.path["name"])
-        return Done(f"The queue {call.path['name']} is paused.", to=call.url("/queues"))
+        return ActionDone(f"The queue {call.path['name']} is paused.", to=call.url("/queues"))
 
 `templates/queues.html` extends `base.html` and sees two names: `page`, the value that the function returned, and `call`
 (`call.url(path, **query)`, `call.here(**changes)`, `call.can(verb)`). `macros.html` has what pages share: `state`,
-`time`, `span`, `json`, `turns`, `job_link`, `action`. Then the module is named in `site.py`; an application names its
-own in its `ApplicationSpec(pages=...)`, with a folder `templates` beside the module.
+`time`, `text`, `clip`, `json`, `figure`, `bars`, `copy`, `turns`, `job_link`, `action`. Then the module is named in
+`site.py`; an application names its own in its `ApplicationSpec(pages=...)`, says `PageRoutes(name, module=__file__)`,
+and has a folder `templates` beside that module.
 
 What every page keeps to, and tests hold it to:
 
@@ -40,7 +41,8 @@ What every page keeps to, and tests hold it to:
 - A page that its role may not see is refused by operations; `verb` only keeps it out of the navigation.
 - Data is text: no `|safe`, no `style=`, no inline script, no `hx-on`. Control characters are shown as escapes.
 - No list without a limit. What is cut says so, with a link to the rest.
-- It reads without JavaScript: links are links, forms are forms. Blocks with an id that are to be fresh carry
-  `{{ live() }}`, and are read anew from the page's own address when something happens.
+- It reads without JavaScript: links are links, forms are forms. When something happens the page is read anew from its
+  own address and grown into the one that stands: rows have an `id`, so that they stay themselves. The block `stream`
+  of a template names what to listen to: `call.stream("overview")`, `poll`, or `off` where nothing changes any more.
 - An empty page says what would be here, and what to type to get it.
 """

@@ -15,7 +15,7 @@ from haulwright.dashboard.kit.acting import MAY_CHOOSE, Acting, keep_acting, pri
 from haulwright.dashboard.kit.answers import go, html, local_path, prefix_of
 from haulwright.dashboard.kit.call import ROOT, Addresses
 from haulwright.dashboard.kit.forms import read_form
-from haulwright.dashboard.kit.site import ACTING, LOGIN, Site
+from haulwright.dashboard.kit.site import ACTING, LOGIN, DashboardSite
 from haulwright.errors import Forbidden, HaulwrightError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ LOGOUT: Final = "/logout"
 class Doors:
     """The pages that stand before all others."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: DashboardSite) -> None:
         self._site = site
 
     def routes(self) -> list[BaseRoute]:

@@ -16,7 +16,7 @@ from haulwright.dashboard.kit import assets
 from haulwright.dashboard.kit.answers import go, prefix_of
 from haulwright.dashboard.kit.call import ROOT, Addresses
 from haulwright.dashboard.kit.forms import LARGEST_BYTES
-from haulwright.dashboard.kit.site import Site
+from haulwright.dashboard.kit.site import DashboardSite
 from haulwright.dashboard.login import FIRST_PAGE, Doors
 from haulwright.dashboard.pages import job, jobs, overview
 from haulwright.discovery import installed_applications
@@ -30,7 +30,7 @@ ENGINE_PAGES: Final = (overview.pages, jobs.pages, job.pages)
 
 def dashboard(app: Haulwright) -> Neighbour:
     """The dashboard of an app, as a neighbour of its API."""
-    site = Site([*ENGINE_PAGES, *application_pages(app)])
+    site = DashboardSite([*ENGINE_PAGES, *application_pages(app)])
 
     async def lost(request: Request) -> Response:
         return await site.refuse(request, HTTPException(404), None, as_json=False)

@@ -8,6 +8,7 @@ import signal
 import sys
 import tempfile
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -27,6 +28,7 @@ EXPLAINED = """\
 A killed worker cannot say goodbye: its {held} jobs stayed leased to it. The others saw that its process is gone (on
 another host they would wait until the leases run out), took them back, and went on where the ledger says that it had
 been: a paid run whose reply was lost was looked up and adopted, and half a file was not fetched from its beginning."""
+LOOK_SECONDS: Final = 0.2
 LONGEST_RETRY_SECONDS: Final = 3.0
 """A retry that is later than this is made due at once: a demo is watched."""
 
@@ -42,15 +44,23 @@ def command(site: Site, *, keep: bool) -> None:
     """
     require_extra("apps", "The demo")
     from haulwright.demo.environment import stage  # noqa: PLC0415 - the engine is imported after the command is known
+    from haulwright.demo.web import serving_dashboard  # noqa: PLC0415 - as above
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: what was started is ended
     folder = Path(tempfile.mkdtemp(prefix="haulwright-demo-"))
     try:
         with stage(folder, site.database_flag) as set_up:
             account = _play(site, set_up)
-            _tell(site, set_up, account, keep=keep)
             if keep:
-                _wait_for_a_signal()
+                with serving_dashboard(set_up.world.app, site.settings, user=site.user) as address:
+                    arrived = _catch_signals()
+                    _tell(site, account)
+                    _tell_where_to_look(site, set_up, address)
+                    while not arrived.wait(LOOK_SECONDS):
+                        pass
+            else:
+                _tell(site, account)
+                _tell_what_to_type(site)
             set_up.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -106,7 +116,7 @@ def _is_at_work(set_up: Stage, watch: DemoProgress) -> bool:
     return set_up.are_workers_up()
 
 
-def _tell(site: Site, set_up: Stage, account: DemoSummary, *, keep: bool) -> None:
+def _tell(site: Site, account: DemoSummary) -> None:
     site.out.note("")
     site.out.show(account.document(), account.table())
     site.out.note(f"\n{account.seconds:.1f} s in all.")
@@ -115,25 +125,33 @@ def _tell(site: Site, set_up: Stage, account: DemoSummary, *, keep: bool) -> Non
     elif not site.out.as_json:
         text = " ".join(EXPLAINED.format(held=account.held_when_killed).split())
         site.out.note("\n" + click.wrap_text(text, shutil.get_terminal_size().columns - 1))
-    if keep:
-        words = ["top", "job list", *(command for act in set_up.acts for command in act.commands())]
-        looks = "\n".join(f"  {_program()} {command}" for command in words)
-        site.out.note(f"\nIt goes on: workers, outside world, and the files in {set_up.world.folder}")
-        site.out.note("Look around, in another terminal:")
-        site.out.note(f"  export HAULWRIGHT_DATABASE_URL={shlex.quote(redact(set_up.url))}\n{looks}")
-        site.out.note("Ctrl-C here ends it and removes everything.")
-    else:
-        site.out.note(
-            f"\nWhat to type next:\n  {_program()} demo --keep    # keep it running, and look around"
-            f"\n  {_program()} --help         # all commands"
-            "\nA task of your own: docs/tutorial/first-job.md of the repository"
-        )
 
 
-def _wait_for_a_signal() -> None:
-    waited = {signal.SIGINT, signal.SIGTERM}
-    signal.pthread_sigmask(signal.SIG_BLOCK, waited)
-    signal.sigwait(waited)
+def _tell_where_to_look(site: Site, set_up: Stage, address: str | None) -> None:
+    words = ["top", "job list", *(command for act in set_up.acts for command in act.commands())]
+    looks = "\n".join(f"  {_program()} {command}" for command in words)
+    site.out.note(f"\nIt goes on: workers, outside world, and the files in {set_up.world.folder}")
+    if address is not None:
+        site.out.note(f"The dashboard, for one browser of this machine:\n  {address}")
+    site.out.note("Look around, in another terminal:")
+    site.out.note(f"  export HAULWRIGHT_DATABASE_URL={shlex.quote(redact(set_up.url))}\n{looks}")
+    site.out.note("Ctrl-C here ends it and removes everything.")
+
+
+def _tell_what_to_type(site: Site) -> None:
+    site.out.note(
+        f"\nWhat to type next:\n  {_program()} demo --keep    # keep it running, and look around"
+        f"\n  {_program()} --help         # all commands"
+        "\nA task of your own: docs/tutorial/first-job.md of the repository"
+    )
+
+
+def _catch_signals() -> Event:
+    """From now on Ctrl-C ends the wait alone. A signal may reach any thread, so the main one looks for itself."""
+    arrived = Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: arrived.set())
+    return arrived
 
 
 def _program() -> str:

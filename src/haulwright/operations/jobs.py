@@ -72,6 +72,18 @@ class Retried:
     """False where it was due already."""
 
 
+@dataclass(frozen=True, slots=True)
+class Relatives:
+    """The jobs that one job has to do with, as far as they are still there: the first of each kind."""
+
+    waited_by: list[Job]
+    """They go on when it has ended."""
+    waits_for: list[Job]
+    predecessor: Job | None
+    """The dead letter that it goes on from."""
+    successor: Job | None
+
+
 class JobOperations(Noun):
     """Look at jobs, enqueue them, and ask that they run or stop."""
 
@@ -119,6 +131,24 @@ class JobOperations(Noun):
         events_of_page = timeline(job, stored, first=after is None, last=not more)
         matches = [event for event in events_of_page if name in {None, event.name} and tenant in {None, event.tenant}]
         return Page(matches, str(stored[-1].seq) if more else None)
+
+    @allowed("job.read")
+    def relatives(self, job_id: str, *, limit: int = 20) -> Relatives:
+        """Who waits for a job, for whom it waits, and its lives before and after."""
+        job = self.get(job_id)
+        parents, children = self._store.joins.relatives(job.id, check_page(limit))
+        return Relatives(
+            self._still_there(parents),
+            self._still_there(children),
+            self._other_life(job.requeued_from),
+            self._other_life(job.requeued_to),
+        )
+
+    def _still_there(self, ids: Sequence[str]) -> list[Job]:
+        return [job for job_id in ids if (job := self._store.listing.find(job_id, self._tenant)) is not None]
+
+    def _other_life(self, job_id: str | None) -> Job | None:
+        return None if job_id is None else self._store.listing.find(job_id, self._tenant)
 
     @allowed("job.read")
     def why(self, job_id: str) -> Why:

@@ -13,6 +13,7 @@ from haulwright.operations.access import VERBS, allowed
 from haulwright.operations.concerns import Concern, concerns
 from haulwright.operations.onlooker import Onlooker, current_store
 from haulwright.operations.progress import LAG_US, QueueTally
+from haulwright.operations.pulse import Pulse, pulse
 from haulwright.operations.queues import QueueStatus, queue_page, queue_statuses
 from haulwright.operations.workers import WorkerStatus, worker_statuses
 
@@ -129,6 +130,12 @@ class Overview(Onlooker):
         """What needs somebody now, as far as this principal may see it; what stands still first."""
         with current_store(self._app) as store:
             return concerns(store, self._principal, frame.queues)
+
+    @allowed("overview.read")
+    def pulse(self) -> Pulse:
+        """What ended in the last hour, minute by minute and by outcome, and how long it ran and waited."""
+        with current_store(self._app) as store:
+            return pulse(store, self._tenant)
 
     @allowed("overview.read")
     def recoveries(self, within_seconds: float = RECOVERIES_SECONDS) -> list[RecoveryCount]:

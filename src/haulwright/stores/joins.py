@@ -143,6 +143,12 @@ class Joins:
         rows = self._db.read(partial(self._run, "waited_for", params))
         return WaitedFor(rows[0][1] if rows else 0, tuple(child for child, _ in rows))
 
+    def relatives(self, job_id: str, limit: int) -> tuple[list[str], list[str]]:
+        """Who waits for a job, and for whom it waits: the first of each, by their ids."""
+        rows = self._db.read(partial(self._run, "relatives", {"id": job_id, "limit": limit}))
+        parents = [str(parent) for parent, child in rows if str(child) == job_id]
+        return parents, [str(child) for parent, child in rows if str(parent) == job_id]
+
     def family(self, job_id: str) -> list[FamilyMember]:
         """A job and all that it waits for, if only through others, as far as they have not ended."""
         params = {"id": job_id, "limit": FAMILY_LIMIT}

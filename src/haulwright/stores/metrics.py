@@ -45,6 +45,16 @@ class ConnectorCount(NamedTuple):
     rows: int
 
 
+class EndedCount(NamedTuple):
+    """Jobs that ended alike in one stretch of time."""
+
+    stretch: int
+    """Counted from the beginning."""
+    state: str
+    jobs: int
+    first_at: Instant
+
+
 class MetricCounts:
     """Counts for a monitor."""
 
@@ -79,6 +89,20 @@ class MetricCounts:
     def waiting(self) -> dict[str, int]:
         """Jobs that wait for a gate, by its name."""
         return dict(self._run("waiting", limit=COUNT_LIMIT))
+
+    def endings(self, since: Instant, step_us: int, tenant: str | None, limit: int) -> list[EndedCount]:
+        """What ended since a moment, the newest so many, by stretches of that length and by outcome."""
+        names = {"since": since, "step": step_us, "limit": limit}
+        whose = "endings" if tenant is None else "endings_of_tenant"
+        rows = self._run(whose, **names, **({} if tenant is None else {"tenant": tenant}))
+        return [EndedCount._make(row) for row in rows]
+
+    def spans(self, since: Instant, tenant: str | None, limit: int) -> list[tuple[int, int]]:
+        """How long the newest jobs ran and had been due, in microseconds."""
+        names = {"since": since, "limit": limit}
+        whose = "spans" if tenant is None else "spans_of_tenant"
+        rows = self._run(whose, **names, **({} if tenant is None else {"tenant": tenant}))
+        return [(int(ran), int(waited)) for ran, waited in rows]
 
     def _run(self, entry: str, **params: Any) -> list[Row]:
         return self._db.read(lambda connection: connection.run(self._book[entry], params))

@@ -109,11 +109,11 @@ class PageCall(Addresses):
         return self.url(f"{self.location}{JSON_SUFFIX}", **self.query)
 
     def stream(self, *parts: str) -> str:
-        """A stream of the API that says when this page may be old; none where no browser could ask for it.
+        """A stream of the API that says when this page is old; `poll` where no browser could ask for it.
 
         Support names its tenant in a header there, which a browser does not send with a stream.
         """
-        return "" if self.principal.kind == "support" else self.api(*parts, "stream")
+        return "poll" if self.principal.kind == "support" else f"{self.api(*parts)}/stream"
 
     def turns(self, *facts: str | None, limit: int = LIMIT) -> Turns:
         """The place of this page in its list. `facts` are the words that make the list what it is, such as a filter."""

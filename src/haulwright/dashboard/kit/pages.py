@@ -26,7 +26,8 @@ class PageSpec:
     """A page: a function of its call, and the template that draws what it returns, a frozen dataclass of views."""
 
     path: str
-    template: str
+    template: str | None
+    """None where it is data alone, for a script of a page."""
     title: str
     verb: str | None
     """Who may not do this does not see it in the navigation."""
@@ -41,11 +42,11 @@ class ActionSpec:
 
     path: str
     verb: str
-    function: Callable[[PageCall, Form], Done]
+    function: Callable[[PageCall, Form], ActionDone]
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class ActionDone:
     """How an action ended well."""
 
     text: str
@@ -78,6 +79,15 @@ class PageRoutes:
         def decorate(function: F) -> F:
             name = template if self.templates is None else f"{self.noun}/{template}"
             self.pages.append(PageSpec(path, name, title, verb, frozenset(query), nav, function))
+            return function
+
+        return decorate
+
+    def data(self, path: str, *, verb: str | None = None, query: Sequence[str] = ()) -> Callable[[F], F]:
+        """Declare what a script of a page asks for: JSON at the path with `.json`."""
+
+        def decorate(function: F) -> F:
+            self.pages.append(PageSpec(path, None, path, verb, frozenset(query), None, function))
             return function
 
         return decorate

@@ -29,7 +29,7 @@ from haulwright.operations.requests import look
 if TYPE_CHECKING:
     from haulwright.api.auth.identity import CallerIdentity
     from haulwright.api.reception import Reception
-    from haulwright.dashboard.kit.pages import ActionSpec, Done, PageRoutes, PageSpec
+    from haulwright.dashboard.kit.pages import ActionDone, ActionSpec, PageRoutes, PageSpec
     from haulwright.operations.principal import Principal
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -38,7 +38,7 @@ LOGIN: Final = "/login"
 ACTING: Final = "/acting"
 
 
-class Site:
+class DashboardSite:
     """The pages and actions of several nouns, as one."""
 
     def __init__(self, nouns: Sequence[PageRoutes]) -> None:
@@ -51,7 +51,11 @@ class Site:
         data = [
             Route(f"{ROOT}{page.path}{JSON_SUFFIX}", partial(self._show, page, as_json=True)) for page in self._pages
         ]
-        drawn = [Route(f"{ROOT}{page.path}", partial(self._show, page, as_json=False)) for page in self._pages]
+        drawn = [
+            Route(f"{ROOT}{page.path}", partial(self._show, page, as_json=False))
+            for page in self._pages
+            if page.template is not None
+        ]
         actions = [
             Route(f"{ROOT}{action.path}", partial(self._act, action), methods=["POST"]) for action in self._actions
         ]
@@ -101,7 +105,7 @@ class Site:
     def _draw(self, page: PageSpec, call: PageCall, request: Request, *, as_json: bool) -> Response:
         def work() -> Response:
             shown = page.function(call)
-            if as_json:
+            if as_json or page.template is None:
                 return json_answer(shown)
             return html(self.templates, page.template, page=shown, call=call, title=page.title)
 
@@ -119,7 +123,7 @@ class Site:
             form = await read_form(request)
             back = below_root(call.prefix, form.text("back", most=4000))
             work = partial(action.function, call, form)
-            done: Done = await run_in_threadpool(look, call.app, call.principal, work, request_id=call.request_id)
+            done: ActionDone = await run_in_threadpool(look, call.app, call.principal, work, request_id=call.request_id)
         except HaulwrightError as error:
             if call is None or back is None:
                 return await self.refuse(request, error, call, as_json=False)

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from haulwright.__about__ import __version__
 from haulwright.dashboard.kit import words
+from haulwright.dashboard.kit.charts import stacked
 from haulwright.operations.times import iso
 from haulwright.visible import visible
 
@@ -36,7 +37,7 @@ def environment(folders: Mapping[str, Path] | None = None) -> Environment:
         number=words.number,
         spell=words.seconds_words,
     )
-    templates.globals.update(between=words.between, version=__version__, long_chars=words.LONG_CHARS)
+    templates.globals.update(between=words.between, stacked=stacked, version=__version__, long_chars=words.LONG_CHARS)
     return templates
 
 

@@ -9,7 +9,9 @@ from typing_extensions import TypedDict
 
 from haulwright import events as names
 from haulwright.dashboard.kit.call import PageCall
-from haulwright.dashboard.kit.pages import PageRoutes
+from haulwright.dashboard.kit.forms import Form
+from haulwright.dashboard.kit.pages import ActionDone, PageRoutes
+from haulwright.engine.transitions import State
 from haulwright.operations.views.events import EventView
 from haulwright.operations.views.jobs import JobDetailView, JobView, job_detail_view, job_view
 
@@ -47,8 +49,12 @@ class JobPageOfOne:
 
     job: JobDetailView
     attempts: list[AttemptView]
-    parents: list[JobView]
-    children: list[JobView]
+    waited_by: list[JobView]
+    """They go on when this one has ended."""
+    waits_for: list[JobView]
+    predecessor: JobView | None
+    """The dead letter that it goes on from."""
+    successor: JobView | None
     commands: dict[str, str]
     """How the same is asked for elsewhere."""
 
@@ -64,13 +70,38 @@ def job(call: PageCall) -> JobPageOfOne:
     events = jobs.timeline(row.id, limit=SHOWN)
     effects = call.operations.effects.of_job(row.id, limit=SHOWN)
     view = job_detail_view(row, events, effects, jobs.why(row.id))
+    relatives = jobs.relatives(row.id)
     return JobPageOfOne(
         view,
         _attempts(view["events"]),
-        _related(call, [row.requeued_from]),
-        _related(call, [row.requeued_to]),
+        [job_view(parent) for parent in relatives.waited_by],
+        [job_view(child) for child in relatives.waits_for],
+        None if relatives.predecessor is None else job_view(relatives.predecessor),
+        None if relatives.successor is None else job_view(relatives.successor),
         commands_for(call, row.id),
     )
+
+
+@pages.post("/jobs/{job_id}/cancel", verb="job.cancel")
+def cancel(call: PageCall, form: Form) -> ActionDone:
+    """Cancel a job: at once where it waits, by a signal where it runs."""
+    job_id = call.path["job_id"]
+    reason = form.text("reason") or call.principal.reason or "cancelled on request"
+    state = call.because(reason).jobs.cancel(job_id, reason)
+    text = "It is cancelled." if state is State.CANCELLED else "It was asked to stop, and does so at its next step."
+    return ActionDone(text, to=call.link("jobs", job_id))
+
+
+@pages.post("/jobs/{job_id}/retry", verb="job.retry")
+def retry(call: PageCall, form: Form) -> ActionDone:
+    """Run a job again now; a dead one gets another life."""
+    outcome = call.because(form.text("reason")).jobs.retry(call.path["job_id"])
+    if outcome.requeued_from is not None:
+        return ActionDone(
+            f"It has another life: this is the job that goes on from {outcome.requeued_from}.",
+            to=call.link("jobs", outcome.id),
+        )
+    return ActionDone("It is due now." if outcome.changed else "It was due already.", to=call.link("jobs", outcome.id))
 
 
 def _attempts(events: list[EventView]) -> list[AttemptView]:
@@ -97,12 +128,6 @@ def _new_attempt(event: EventView) -> AttemptView:
         "attempt": event["attempt"], "fence": event["fence"], "worker": event["worker"], "started_at": None,
         "ended_at": None, "ending": None, "error_class": None, "error_message": None, "frames": [],
     }  # fmt: skip
-
-
-def _related(call: PageCall, ids: list[str | None]) -> list[JobView]:
-    """Those of some jobs that are still there."""
-    rows = [call.operations.jobs.find(job_id) for job_id in ids if job_id is not None]
-    return [job_view(row) for row in rows if row is not None]
 
 
 def commands_for(call: PageCall, job_id: str) -> dict[str, str]:

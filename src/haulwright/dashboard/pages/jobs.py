@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,12 +13,18 @@ from haulwright.dashboard.kit.navigation import Nav
 from haulwright.dashboard.kit.pages import PageRoutes
 from haulwright.dashboard.kit.turns import PAGED, Turns
 from haulwright.engine.transitions import STATE_WORDS
-from haulwright.operations.filters import FIELDS, FilterError, parse_filter
+from haulwright.operations.filters import FIELDS, FilterError, FilterWord, parse_filter
 from haulwright.operations.views.jobs import JobView, jobs_view
 
 pages = PageRoutes("jobs")
 
-STATES: Final = ("", *STATE_WORDS)
+MOST_SUGGESTIONS: Final = 50
+VALUES: Final[Mapping[str, Sequence[str]]] = {
+    "state": STATE_WORDS,
+    "flag": ("true", "false"),
+    "age": (">5min", ">1h", ">1d", ">7d", "<5min", "<1h", "<1d", "<7d"),
+}
+"""By the kind of a field."""
 
 
 class WrongWord(TypedDict):
@@ -42,6 +49,20 @@ class JobsPage:
     """How words of a filter begin."""
 
 
+class SuggestionView(TypedDict):
+    """What a word of a filter may go on with."""
+
+    word: str
+    help: str
+
+
+@dataclass(frozen=True, slots=True)
+class WordsPage:
+    """What may stand where somebody is writing."""
+
+    words: list[SuggestionView]
+
+
 @pages.get("/jobs", "jobs.html", "Jobs", verb="job.read", nav=Nav("Jobs", key="j"), query=("q", *PAGED))
 def jobs(call: PageCall) -> JobsPage:
     """Jobs by a filter, the newest first."""
@@ -52,6 +73,38 @@ def jobs(call: PageCall) -> JobsPage:
         return JobsPage(q, _wrong_word(q, query), [], turns, suggestions)
     view = jobs_view(call.operations.jobs.page(query, after=turns.after, limit=turns.limit))
     return JobsPage(q, None, view["jobs"], turns.then(view["next"]), suggestions)
+
+
+@pages.data("/words", verb="job.read", query=("word",))
+def words(call: PageCall) -> WordsPage:
+    """What a word of a filter may go on with: fields, and for some of them the values that there are."""
+    text = call.query.get("word", "")
+    sign, word = ("-", text[1:]) if text.startswith("-") else ("", text)
+    name, colon, begun = word.partition(":")
+    if colon:
+        suggestions = [(f"{name}:{_spelled(value)}", "") for value in _values(call, name) if value.startswith(begun)]
+    else:
+        suggestions = [(f"{field.name}:", field.help) for field in FIELDS.values() if field.name.startswith(name)]
+        suggestions += [("args.", "an argument by its name: args.sku:A1")] if "args.".startswith(name) else []
+    shown = suggestions[:MOST_SUGGESTIONS]
+    return WordsPage([{"word": f"{sign}{suggestion}", "help": text} for suggestion, text in shown])
+
+
+def _values(call: PageCall, name: str) -> list[str]:
+    """The values that a field may have, where they are few and quickly read."""
+    if name == "queue":
+        return [queue.name for queue in call.operations.queues.page(limit=MOST_SUGGESTIONS).rows]
+    if name == "task":
+        return [task.name for task in call.operations.tasks.list()]
+    if name == "source" and call.can("source.read"):
+        return [source.row.key for source in call.operations.sources.page(limit=MOST_SUGGESTIONS).rows]
+    kind = FIELDS[name].kind if name in FIELDS else ""
+    return [*VALUES.get(kind, ())]
+
+
+def _spelled(value: str) -> str:
+    """A value as a filter has it: what has spaces goes into quotes."""
+    return str(FilterWord("task", (value,))).removeprefix("task:") if " " in value else value
 
 
 def _wrong_word(text: str, error: FilterError) -> WrongWord:

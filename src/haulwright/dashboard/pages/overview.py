@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from haulwright.dashboard.kit.call import PageCall
 from haulwright.dashboard.kit.navigation import Nav
 from haulwright.dashboard.kit.pages import PageRoutes
-from haulwright.operations.views.overview import ConcernView, FrameView, concern_view, frame_view
+from haulwright.operations.views.overview import (
+    ConcernView,
+    FrameView,
+    PulseView,
+    concern_view,
+    frame_view,
+    pulse_view,
+)
 
 pages = PageRoutes("overview")
 
@@ -18,6 +25,7 @@ class OverviewPage:
 
     frame: FrameView
     concerns: list[ConcernView]
+    pulse: PulseView
     due: int
     running: int
     later: int
@@ -33,6 +41,7 @@ def overview(call: PageCall) -> OverviewPage:
     return OverviewPage(
         view,
         [concern_view(concern) for concern in call.operations.overview.concerns(frame)],
+        pulse_view(call.operations.overview.pulse()),
         due=sum(queue["due"] for queue in queues),
         running=sum(queue["running"] for queue in queues),
         later=sum(queue["parked"] for queue in queues),

@@ -1,6 +1,9 @@
 // Copy what stands beside a button. On plain HTTP browsers have no clipboard: then it is selected, to be copied by hand.
+const show = () => { for (const button of document.querySelectorAll("[data-copy]")) button.hidden = false; };
+
 export const startCopying = () => {
-  for (const button of document.querySelectorAll("[data-copy]")) button.hidden = false;
+  show();
+  document.addEventListener("htmx:after:swap", show); // what came new has its button too
   document.addEventListener("click", async (event) => {
     const button = event.target.closest("[data-copy]");
     if (!button) return;

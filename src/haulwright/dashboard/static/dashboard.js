@@ -1,4 +1,5 @@
 // Everything here is a help: the pages are read, and the forms sent, without it.
+import { startFilter } from "./filter.js";
 import { startKeys } from "./keys.js";
 import { startLive } from "./live.js";
 import { startThemes } from "./themes.js";
@@ -9,4 +10,5 @@ startThemes();
 startKeys();
 startTimes();
 startCopying();
+startFilter();
 startLive();

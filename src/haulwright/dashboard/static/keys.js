@@ -3,14 +3,15 @@ const rows = () => [...document.querySelectorAll("tr[data-row]")];
 const isWriting = (element) => element.matches("input, textarea, select, [contenteditable]") || element.closest("dialog[open]");
 
 let place = -1;
+const here = () => { const at = rows().findIndex((row) => row.hasAttribute("data-at")); return at < 0 ? place : at; };
 let awaited = 0;
 
 const stepTo = (index) => {
   const all = rows();
   if (!all.length) return;
-  all.forEach((row) => row.classList.remove("at"));
+  all.forEach((row) => row.removeAttribute("data-at"));
   place = Math.max(0, Math.min(all.length - 1, index));
-  all[place].classList.add("at");
+  all[place].setAttribute("data-at", "");
   const link = all[place].querySelector("a");
   if (link) link.focus({ preventScroll: true });
   all[place].scrollIntoView({ block: "nearest" });
@@ -33,10 +34,10 @@ const KEYS = {
   "/": () => { const bar = document.querySelector("[data-filter]"); bar?.focus(); bar?.select(); return Boolean(bar); },
   "?": () => { document.getElementById("keys")?.showModal(); return true; },
   g: () => { awaited = Date.now(); return true; },
-  j: () => { stepTo(place + 1); return true; },
-  k: () => { stepTo(place - 1); return true; },
+  j: () => { stepTo(here() + 1); return true; },
+  k: () => { stepTo(here() - 1); return true; },
   x: () => {
-    const box = rows()[place]?.querySelector("input[type=checkbox]");
+    const box = rows()[here()]?.querySelector("input[type=checkbox]");
     box?.click();
     return Boolean(box);
   },

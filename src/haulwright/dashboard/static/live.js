@@ -1,21 +1,25 @@
-// One stream of events a tab. When something happens, the blocks of the page are read anew from the page's own address.
-// A hidden tab and the button pause it; what somebody is writing in, or has opened, stays as it is.
+// One stream of events a tab. When something happens, the page is read anew from its own address and grown into the one
+// that stands. A hidden tab and the button pause it; it waits while somebody points at a row or writes.
 const AT_MOST_EVERY_MS = 2000;
+const POLL_MS = 10000;
+const PATIENCE_MS = 500;
 const KEY = "haulwright-live";
+const BUSY = "#main :is(a, button, summary, input, tbody tr):hover, #main form:focus-within, #main .long[open]:hover";
 
 let stream = null;
+let poll = null;
 let pending = null;
 let last = 0;
 
 const refresh = () => {
   pending = null;
+  if (document.querySelector(BUSY)) { pending = setTimeout(refresh, PATIENCE_MS); return; }
   last = Date.now();
   document.body.dispatchEvent(new CustomEvent("fresh"));
 };
 
 const note = () => {
-  if (pending !== null) return;
-  pending = setTimeout(refresh, Math.max(100, AT_MOST_EVERY_MS - (Date.now() - last)));
+  if (pending === null) pending = setTimeout(refresh, Math.max(PATIENCE_MS / 5, AT_MOST_EVERY_MS - (Date.now() - last)));
 };
 
 const isOn = () => {
@@ -25,22 +29,25 @@ const isOn = () => {
 const close = () => {
   stream?.close();
   stream = null;
+  clearInterval(poll);
   clearTimeout(pending);
   pending = null;
 };
 
-const open = (url) => {
+const open = (source) => {
   if (stream || document.hidden || !isOn()) return;
-  stream = new EventSource(url);
-  const first = Date.now();
-  stream.onmessage = () => { if (Date.now() - first > 500) note(); };
+  if (source === "poll") { poll = setInterval(note, POLL_MS); return; }
+  stream = new EventSource(source);
+  // What happened between the page and its stream is in neither: once it stands, the page is read again.
+  stream.onopen = note;
+  stream.onmessage = note;
   stream.addEventListener("end", () => { note(); stream?.close(); });
 };
 
 export const startLive = () => {
-  const url = document.getElementById("main")?.dataset.stream;
+  const source = document.getElementById("main")?.dataset.live ?? "off";
   const button = document.getElementById("live");
-  if (!url || !button) return;
+  if (source === "off" || !button) return;
   button.hidden = false;
   const show = () => {
     button.setAttribute("aria-pressed", String(isOn()));
@@ -51,11 +58,9 @@ export const startLive = () => {
     try { sessionStorage.setItem(KEY, isOn() ? "off" : "on"); } catch { /* it cannot be kept, then it goes on */ }
     show();
     close();
-    if (isOn()) { refresh(); open(url); }
+    open(source);
   });
-  document.addEventListener("visibilitychange", () => {
-    if (document.hidden) { close(); } else if (isOn()) { refresh(); open(url); }
-  });
+  document.addEventListener("visibilitychange", () => (document.hidden ? close() : open(source)));
   addEventListener("pagehide", close);
-  open(url);
+  open(source);
 };

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from typing_extensions import TypedDict
 
+from haulwright.operations.pulse import OUTCOMES
 from haulwright.operations.times import iso
 from haulwright.operations.views.columns import Column
 from haulwright.operations.views.queues import QueueView, queue_view
@@ -14,6 +15,7 @@ from haulwright.operations.views.workers import WorkerView, worker_view
 if TYPE_CHECKING:
     from haulwright.operations.concerns import Concern
     from haulwright.operations.overview import Frame
+    from haulwright.operations.pulse import Pulse, Spans
     from haulwright.operations.queues import QueueStatus
     from haulwright.operations.workers import WorkerStatus
     from haulwright.stores.queues import Trouble
@@ -71,6 +73,42 @@ class ConcernView(TypedDict):
     tenant: str | None
     sentence: str
     since: str | None
+
+
+class SpansView(TypedDict):
+    """How long something took: half of them at most so long, and 95 of 100."""
+
+    median_seconds: float
+    p95_seconds: float
+
+
+class PulseView(TypedDict):
+    """What ended, minute by minute: for each outcome a list of counts, the oldest first."""
+
+    since: str | None
+    step_seconds: int
+    ended: dict[str, list[int]]
+    is_cut: bool
+    run: SpansView | None
+    wait: SpansView | None
+
+
+def pulse_view(pulse: Pulse) -> PulseView:
+    """What ended, minute by minute."""
+    return {
+        "since": iso(pulse.since),
+        "step_seconds": pulse.step_seconds,
+        "ended": {outcome: [counts.get(outcome, 0) for counts in pulse.stretches] for outcome in OUTCOMES},
+        "is_cut": pulse.is_cut,
+        "run": _spans_view(pulse.run),
+        "wait": _spans_view(pulse.wait),
+    }
+
+
+def _spans_view(spans: Spans | None) -> SpansView | None:
+    if spans is None:
+        return None
+    return {"median_seconds": round(spans.median_seconds, 3), "p95_seconds": round(spans.p95_seconds, 3)}
 
 
 def concern_view(concern: Concern) -> ConcernView:

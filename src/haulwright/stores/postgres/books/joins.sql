@@ -50,6 +50,12 @@ with recursive member (id) as (
     select j.child_id from member join haulwright_joins j on j.parent_id = member.id)
 select j.id, j.state, j.run_at from member join haulwright_jobs j on j.id = member.id order by j.id limit :limit;
 
+-- name: relatives
+-- Who waits for a job and for whom it waits, at most so many of each: parent and child.
+select * from (select parent_id, child_id from haulwright_joins where child_id = :id::uuid order by parent_id limit :limit) above
+union all
+select * from (select parent_id, child_id from haulwright_joins where parent_id = :id::uuid order by child_id limit :limit) below;
+
 -- name: bell
 -- Claims that came while the children were locked passed them by: they may look again.
 select pg_notify('haulwright', '');

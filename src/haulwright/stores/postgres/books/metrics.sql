@@ -58,3 +58,30 @@ group by 1;
 select waiting_on, count(*) from (
     select waiting_on from haulwright_jobs where waiting_on is not null limit :limit) parked
 group by waiting_on;
+
+-- name: endings
+-- The newest jobs that ended since a moment, at most so many, by stretches of so long and by outcome; and the first of them.
+select (finished_at - :since::bigint) / :step::bigint, state, count(*), min(finished_at) from (
+    select finished_at, state from haulwright_history
+    where finished_at > :since::bigint order by finished_at desc limit :limit) ended
+group by 1, 2;
+
+-- name: endings_of_tenant
+-- The same for one tenant, among its newest jobs: ids begin with their time, and an index has them by tenant.
+select (finished_at - :since::bigint) / :step::bigint, state, count(*), min(finished_at) from (
+    select finished_at, state from haulwright_history where tenant = :tenant order by id desc limit :limit) ended
+where finished_at > :since::bigint
+group by 1, 2;
+
+-- name: spans
+-- How long the newest jobs that ended ran the last time, and how long they had been due before.
+select finished_at - leased_at, case when leased_at > run_at then leased_at - run_at else 0 end from (
+    select finished_at, leased_at, run_at from haulwright_history
+    where finished_at > :since::bigint order by finished_at desc limit :limit) ended
+where leased_at is not null;
+
+-- name: spans_of_tenant
+-- The same for one tenant.
+select finished_at - leased_at, case when leased_at > run_at then leased_at - run_at else 0 end from (
+    select finished_at, leased_at, run_at from haulwright_history where tenant = :tenant order by id desc limit :limit) ended
+where leased_at is not null and finished_at > :since::bigint;

@@ -44,6 +44,12 @@ with recursive member (id) as (
     select j.child_id from member cross join haulwright_joins j on j.parent_id = member.id)
 select j.id, j.state, j.run_at from member cross join haulwright_jobs j on j.id = member.id order by j.id limit :limit;
 
+-- name: relatives
+-- Who waits for a job and for whom it waits, at most so many of each: parent and child.
+select * from (select parent_id, child_id from haulwright_joins where child_id = :id order by parent_id limit :limit) above
+union all
+select * from (select parent_id, child_id from haulwright_joins where parent_id = :id order by child_id limit :limit) below;
+
 -- name: bell
 -- SQLite's bell is the file's own log.
 select 1;
