@@ -5,7 +5,7 @@ ARGS ?=
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo test check format requirements seeds proof mutants bench lock clean
+.PHONY: help setup setup-dev demo test test-browser check format requirements seeds proof mutants bench lock clean
 
 help: ## this list
 	@echo "Haulwright. Start with: make demo"
@@ -23,6 +23,10 @@ demo: setup ## see it work: five applications, two workers, one killed, nothing 
 
 test: setup-dev ## every promise at small size, on SQLite and PostgreSQL (ARGS="-k lease" for a few)
 	@$(BIN)/python -m pytest -n 3 --dist loadgroup $(ARGS)
+
+test-browser: setup-dev ## the dashboard in a real Chromium, installed from Debian's package where it is missing and that can be
+	@sh tools/chromium.sh
+	@$(BIN)/python -m pytest tests/browser $(ARGS)
 
 check: setup-dev ## format, lint, types, walls between rooms, and what the repository promises about itself
 	@$(BIN)/ruff format --check .
