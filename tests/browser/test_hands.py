@@ -10,6 +10,8 @@ from playwright.sync_api import expect
 from haulwright.operations.principal import Principal
 from tests.browser.conftest import log_in, new_tab
 
+pytestmark = pytest.mark.xdist_group("browser")  # one browser for all of them
+
 
 @pytest.fixture
 def operations(scene):

@@ -9,6 +9,7 @@ import pytest
 
 from tests.browser.conftest import log_in, new_tab
 
+pytestmark = pytest.mark.xdist_group("browser")  # one browser for all of them
 SCREENSHOTS = os.environ.get("HAULWRIGHT_SCREENSHOTS")
 """A folder for a picture of each page; none are taken without it."""
 DIFFERENT = {"overview", "jobs", "jobs-wrong", "jobs-none", "job-dead", "job-queued", "acting", "login"}

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from haulwright.api.auth.host_login import HostLogin, host_login_of
 from haulwright.api.auth.session import LocalSessions
+from haulwright.errors import InvalidValue
+from haulwright.operations.principal import Principal
 from tests.support.dashboard import Person, people
 
 
@@ -139,3 +142,29 @@ def test_a_proxy_that_knows_who_it_is_needs_no_login_here(served):
 
     assert page.path == "/ui/jobs"
     assert not page.all("form[action$=logout]")
+
+
+def test_the_login_of_the_application_beside_it_says_who_it_is(app):
+    def resolve(request):
+        user = request.cookies.get("shop_session")
+        return None if user is None else Principal.of_tenant("acme", user)
+
+    with people(app, host_login=HostLogin(resolve)) as served:
+        job = app.operations().jobs.enqueue("add", {"a": 1}, tenant="acme").id
+        person = Person(served)
+        assert person.open("/ui/jobs").path == "/ui/login?next=%2Fjobs"
+        person.client.cookies.set("shop_session", "ada")
+
+        assert person.open(f"/ui/jobs/{job}").path == f"/ui/jobs/{job}"
+        assert person.client.get("/api/v1/jobs").json()["jobs"][0]["id"] == job
+        headers = {"Sec-Fetch-Site": "cross-site"}
+        assert person.send(f"/ui/jobs/{job}/cancel", {"reason": ""}, **headers).answer.status_code == 403
+        assert person.client.post(f"/api/v1/jobs/{job}/retry", headers=headers).status_code == 403
+        assert person.client.post(f"/api/v1/jobs/{job}/retry").status_code == 200
+
+
+def test_a_login_that_cannot_be_asked_is_refused_at_the_start():
+    assert host_login_of("tests.support.dashboard:people")
+    for spec in ("nothing", "nothing:here", "json:nothing", "json:__doc__", ":x", ""):
+        with pytest.raises(InvalidValue, match="web_login"):
+            host_login_of(spec)

@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute, compile_path
 from haulwright.__about__ import __version__
 from haulwright.api.answers import OuterLayer
 from haulwright.api.auth.api_tokens import ApiTokenAuthenticator
+from haulwright.api.auth.host_login import HostLogin
 from haulwright.api.auth.session import OPEN_PATH, LocalSessions, LoopbackHosts
 from haulwright.api.kit.collector import Collector
 from haulwright.api.kit.direct import DirectRoutes
@@ -73,12 +74,13 @@ class Neighbour:
     """What takes a body that is no JSON."""
 
 
-def create_api(
+def create_api(  # noqa: PLR0913 - what may be said of a server, each with a name
     app: Haulwright,
     *,
     authenticators: Sequence[Authenticator] | None = None,
     limits: ApiLimits | None = None,
     sessions: LocalSessions | None = None,
+    host_login: HostLogin | None = None,
     neighbour: Neighbour | None = None,
 ) -> FastAPI:
     """The API of an app. Nothing is opened before the first request.
@@ -96,7 +98,7 @@ def create_api(
     )
     limits, ways = limits or ApiLimits(), [ApiTokenAuthenticator(app)] if authenticators is None else authenticators
     browsers = None if sessions is None else sessions.browsers
-    reception = api.state.reception = Reception(app, ways, limits=limits, sessions=browsers)
+    reception = api.state.reception = Reception(app, ways, limits=limits, sessions=browsers, host_login=host_login)
     api.state.streams, api.state.metrics, api.state.readiness = Streams(app), MetricsCache(), health.ReadinessCheck()
     api.state.joint_enqueues = Collector(partial(enqueue_jointly, app))
     nouns = (*ENGINE_ROUTES, *_application_routes(app))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from haulwright.api.application import Neighbour, create_api
+from haulwright.api.auth.host_login import host_login_of
 from haulwright.api.auth.session import LocalSessions
 from haulwright.api.limits import ApiLimits
 from haulwright.api.server import ApiServer, require_closed
@@ -23,10 +24,17 @@ def open_server(
     `secret` is that of the session of a process before this one, which goes on.
     """
     authenticators, host = authenticators_of(app, settings), str(settings["web_host"])
-    is_known = require_closed(app, host, has_jwt=len(authenticators) > 1)
-    sessions = None if is_known else LocalSessions(user, secret)
-    limits = ApiLimits.of(settings)
-    api = create_api(app, authenticators=authenticators, limits=limits, sessions=sessions, neighbour=neighbour)
+    host_login = None if settings["web_login"] is None else host_login_of(str(settings["web_login"]))
+    has_login = len(authenticators) > 1 or host_login is not None
+    sessions = None if require_closed(app, host, has_login=has_login) else LocalSessions(user, secret)
+    api = create_api(
+        app,
+        authenticators=authenticators,
+        limits=ApiLimits.of(settings),
+        sessions=sessions,
+        host_login=host_login,
+        neighbour=neighbour,
+    )
     server = ApiServer(
         api,
         host=host,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from starlette.concurrency import run_in_threadpool
 
 from haulwright.api.auth.browser_sessions import BrowserSessions
+from haulwright.api.auth.host_login import HostLogin
 from haulwright.api.auth.identity import Authenticator, CallerIdentity
 from haulwright.api.kit.headers import headers_of
 from haulwright.api.kit.problems import TooManyRequests, Unauthenticated, request_id_of
@@ -40,11 +41,13 @@ class Reception:
         *,
         limits: ApiLimits | None = None,
         sessions: BrowserSessions | None = None,
+        host_login: HostLogin | None = None,
     ) -> None:
         limits = limits or ApiLimits()
         self.app = app
         self._authenticators = authenticators
         self.sessions = sessions or BrowserSessions()
+        self.host_login = host_login
         self._requests = TokenBuckets(limits.rate_per_minute)
         self._failures = TokenBuckets(limits.failures_per_minute)
         self._strangers = Strangers(app)
@@ -85,7 +88,8 @@ class Reception:
 
     async def _identify(self, request: Request) -> CallerIdentity:
         if "authorization" not in request.headers:
-            identity = await self.sessions.identify(request)
+            identity = None if self.host_login is None else await self.host_login.identify(request)
+            identity = identity or await self.sessions.identify(request)
             if identity is not None:
                 return identity
         return await self._prove(_credential(request))

@@ -96,12 +96,12 @@ def listen(host: str, port: int) -> socket.socket:
     return opened
 
 
-def require_closed(app: Haulwright, host: str, *, has_jwt: bool) -> bool:
+def require_closed(app: Haulwright, host: str, *, has_login: bool) -> bool:
     """Whether somebody could come in with a token. Where nobody could, refuse to listen for other machines."""
     if host == "":
         raise InvalidValue("host", host, "is no address", hint="0.0.0.0 is every address of this machine.")
     try:
-        is_known = has_jwt or app.operations().tokens.any_live()
+        is_known = has_login or app.operations().tokens.any_live()
     except DatabaseProblem:
         is_known = True  # it will be there, or nobody gets in
     if not is_known and not is_loopback(host):

@@ -48,8 +48,8 @@ def command(site: Site, port: int | None, queues: str | None, concurrency: int |
         "worker": [*program, "worker", *same, "--no-progress", *worker],
     }
     site.out.note(f"The dashboard is at http://{host}:{number}/ui; files below {folder} are watched. Ctrl-C ends it.")
-    variables = {"web": {SESSION_VARIABLE: token_urlsafe(32)}}
-    DevProcesses(commands, folder, lambda line: write(line, err=True), variables).run()
+    session = {SESSION_VARIABLE: token_urlsafe(32)}
+    DevProcesses(commands, folder, lambda line: write(line, err=True), {"web": session}).run()
 
 
 def _folder_of(module: str, project: Path) -> Path:

@@ -48,8 +48,7 @@ def command(site: Site, /, *, verbose: bool, **flags: str | int | None) -> None:
     with site.mention_new_file():
         app.operations(site.principal()).open_database()
     server, link = open_web(app, settings, user=site.user, secret=os.environ.pop(SESSION_VARIABLE, None))
-    site.out.note(f"The API answers at {server.address}/api/v1")
-    site.out.note(f"The dashboard is at {server.address}/ui")
+    site.out.note(f"The API answers at {server.address}/api/v1\nThe dashboard is at {server.address}/ui")
     if link is not None:
         site.out.note(f"Nobody has a token yet. This link lets you in, once: {server.address}{link}")
     with tuned_interpreter():

@@ -63,9 +63,10 @@ class DashboardSite:
 
     async def identify(self, request: Request) -> CallerIdentity:
         """Who calls. A visitor who shows nothing yet is no failed attempt."""
-        if "authorization" not in request.headers and cookie_name(request.scope) not in request.cookies:
-            raise Unauthenticated
         reception: Reception = request.app.state.reception
+        shows = "authorization" in request.headers or cookie_name(request.scope) in request.cookies
+        if not shows and reception.host_login is None:
+            raise Unauthenticated
         identity = await reception.identify(request)
         if identity is None:
             raise Unauthenticated
