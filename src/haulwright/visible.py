@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 # C0 without tab and line ends, DEL and C1, line and paragraph separators, bidirectional overrides and isolates,
 # halves of surrogate pairs. A carriage return belongs to the end of a line and nowhere else.
@@ -36,6 +37,18 @@ def visible_json(value: Any, indent: int | None = None) -> str:
 def without_controls(text: str) -> str:
     """The text without them, for pages and files, where an escape would only be noise."""
     return text if text.isprintable() else _IN_TEXT.sub(_space_or_nothing, text)
+
+
+def web_address(address: str | None) -> str | None:
+    """The address, if a reader can follow it: http or https, with a host, and nothing that cannot be seen."""
+    if not address or " " in address or not address.isprintable():
+        return None
+    try:
+        parts = urlsplit(address)
+        _ = parts.port  # refused where it is no number
+    except ValueError:
+        return None
+    return address if parts.scheme in {"http", "https"} and parts.hostname else None
 
 
 def _escape(control: re.Match[str]) -> str:

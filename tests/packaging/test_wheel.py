@@ -18,6 +18,8 @@ pytestmark = pytest.mark.xdist_group("wheel")  # built once, for one process
 
 MOST_PACKAGES = 12
 LONGEST_WAIT_SECONDS = 30.0
+SHIPPED = ("sql", "html", "css", "js", "svg")
+"""What is read from the package beside its modules."""
 EXTRAS = ("postgres", "http", "apps", "web", "all")
 # Imports each module of the rooms named, and says which could not be, and why.
 IMPORT_ALL = """
@@ -73,8 +75,8 @@ def test_the_wheel_brings_at_most_twelve_packages(bare):
     assert len(bare.packages) <= MOST_PACKAGES
 
 
-def test_the_wheel_contains_every_statement_and_no_tests(wheel):
-    tree = {str(path.relative_to(ROOT / "src")) for path in (ROOT / "src").rglob("*.sql")}
+def test_the_wheel_contains_every_statement_and_page_and_no_tests(wheel):
+    tree = {str(path.relative_to(ROOT / "src")) for kind in SHIPPED for path in (ROOT / "src").rglob(f"*.{kind}")}
 
     names = set(ZipFile(wheel).namelist())
 
@@ -84,8 +86,8 @@ def test_the_wheel_contains_every_statement_and_no_tests(wheel):
     assert {name.partition("/")[0] for name in names} == {"haulwright", _info(names)}
 
 
-def test_the_source_distribution_contains_every_statement_and_no_tests(tmp_path):
-    tree = {str(path.relative_to(ROOT)) for path in (ROOT / "src").rglob("*.sql")}
+def test_the_source_distribution_contains_every_statement_and_page_and_no_tests(tmp_path):
+    tree = {str(path.relative_to(ROOT)) for kind in SHIPPED for path in (ROOT / "src").rglob(f"*.{kind}")}
 
     with tarfile.open(build("sdist", tmp_path)) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}

@@ -15,8 +15,9 @@ from markdown_it import MarkdownIt
 
 from haulwright.apps.brief.document import build_brief
 from haulwright.apps.brief.formats import FORMATS, as_atom, as_json, as_markdown
-from haulwright.apps.brief.page import as_html, web_address
+from haulwright.apps.brief.page import as_html
 from haulwright.apps.brief.ranking import NewsReport, rank_events
+from haulwright.visible import web_address
 
 NOW = 1_704_067_200_000_000
 ATOM = "{http://www.w3.org/2005/Atom}"

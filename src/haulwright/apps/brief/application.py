@@ -207,6 +207,11 @@ class Brief(Application):
         return self.publishing.newest_day(principal.acting_tenant)
 
     @verb("brief.read")
+    def days_beside(self, principal: Principal, day: str) -> tuple[str | None, str | None]:
+        """The days of the briefs before and after a day; None where there is none."""
+        return self.publishing.beside(principal.acting_tenant, day)
+
+    @verb("brief.read")
     def get_brief(self, principal: Principal, day: str | None = None) -> dict[str, Any]:
         """The document of a brief: of a day, or the newest."""
         return self.publishing.get(principal.acting_tenant, day)

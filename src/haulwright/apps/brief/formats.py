@@ -8,8 +8,8 @@ from typing import Any, Final
 from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
-from haulwright.apps.brief.page import as_html, web_address
-from haulwright.visible import visible_json, without_controls
+from haulwright.apps.brief.page import as_html
+from haulwright.visible import visible_json, web_address, without_controls
 
 _MARKS: Final = re.compile(r"([\\`*_{}\[\]>#|!~])")
 _ENTITY: Final = re.compile(r"&(?=#?\w+;)")

@@ -6,9 +6,8 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 from typing import Any, Final
-from urllib.parse import urlsplit
 
-from haulwright.visible import without_controls
+from haulwright.visible import web_address, without_controls
 
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
@@ -42,18 +41,6 @@ def as_html(document: dict[str, Any]) -> str:
 </body>
 </html>
 """
-
-
-def web_address(address: str | None) -> str | None:
-    """The address, if a reader can follow it: http or https, with a host, and nothing that cannot be seen."""
-    if not address or " " in address or not address.isprintable():
-        return None
-    try:
-        parts = urlsplit(address)
-        _ = parts.port  # refused where it is no number
-    except ValueError:
-        return None
-    return address if parts.scheme in {"http", "https"} and parts.hostname else None
 
 
 def _event(event: dict[str, Any]) -> str:

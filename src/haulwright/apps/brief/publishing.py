@@ -173,6 +173,11 @@ class Publishing:
         document: dict[str, Any] = json.loads(rows[0][1])
         return document
 
+    def beside(self, tenant: str, day: str) -> tuple[str | None, str | None]:
+        """The days of the briefs before and after a day; None where there is none."""
+        ((before, after),) = self.tables.read("briefs.beside", tenant=tenant, day=checked_day(day))
+        return before, after
+
     def briefs(self, tenant: str, limit: int = MOST_LISTED) -> list[PublishedBrief]:
         """The briefs of a tenant, the newest first."""
         return [PublishedBrief(*row) for row in self.tables.read("briefs.list", tenant=tenant, limit=limit)]

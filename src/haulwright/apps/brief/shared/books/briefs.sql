@@ -25,3 +25,8 @@ where tenant = :tenant order by day desc limit 1;
 -- name: list
 select day, events, articles, published_at, edition from brief_current
 where tenant = :tenant order by day desc limit :limit;
+
+-- name: beside
+-- The days of the briefs before and after a day.
+select (select max(day) from brief_current where tenant = :tenant and day < :day),
+       (select min(day) from brief_current where tenant = :tenant and day > :day);
