@@ -235,7 +235,7 @@ def test_with_apps_every_application_answers(with_extra, tmp_path):
 
     assert set(answered.values()) == {0}, answered
     failed = json.loads(python(environment, tmp_path, IMPORT_ALL, "haulwright.apps", "haulwright.demo"))
-    assert [name for name in failed if not name.endswith(".routes")] == []  # their HTTP routes come with `web`
+    assert [name for name in failed if not name.endswith((".routes", ".dashboard"))] == []  # these come with `web`
 
 
 def test_with_web_the_api_is_there_and_no_application(wheel):

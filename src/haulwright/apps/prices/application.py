@@ -10,12 +10,12 @@ from haulwright.apps.prices import SPEC
 from haulwright.apps.prices.collect import Collect
 from haulwright.apps.prices.intakes import Intake, Intakes, NewIntake
 from haulwright.apps.prices.jobs import ScrapeJobs
-from haulwright.apps.prices.points import Point, Points
+from haulwright.apps.prices.points import MOST_CURRENT, MOST_QUARANTINED, Point, Points
 from haulwright.apps.prices.query import checked_query
 from haulwright.apps.prices.settings import PriceSettings
 from haulwright.apps.prices.sources import PriceSource, PriceSources
 from haulwright.apps.prices.valuation import Valuation
-from haulwright.apps.prices.valuations import Valuations, Valued
+from haulwright.apps.prices.valuations import MOST_VERSIONS, Valuations, Valued
 from haulwright.apps.prices.views import PriceSourceView
 from haulwright.engine.job import Enqueued
 from haulwright.errors import DuplicateMismatch, Refused
@@ -135,9 +135,9 @@ class Prices(Application):
         return self.sources.health(principal.tenant)
 
     @verb("prices.read")
-    def list_points(self, principal: Principal, intake_id: str) -> list[Point]:
+    def list_points(self, principal: Principal, intake_id: str, limit: int = MOST_CURRENT) -> list[Point]:
         """The price points that count, the newest first."""
-        return self.points.current(principal.acting_tenant, intake_id)
+        return self.points.current(principal.acting_tenant, intake_id, limit)
 
     @verb("prices.read")
     def list_history(self, principal: Principal, intake_id: str, most: int | None = None) -> list[Point]:
@@ -153,9 +153,11 @@ class Prices(Application):
         return self.points.page(intake.tenant, intake.intake_id, after=after, limit=limit)
 
     @verb("prices.read")
-    def list_quarantined(self, principal: Principal, intake_id: str) -> list[dict[str, Any]]:
+    def list_quarantined(
+        self, principal: Principal, intake_id: str, limit: int = MOST_QUARANTINED
+    ) -> list[dict[str, Any]]:
         """Items of listings that could not be used, with their reasons."""
-        return self.points.quarantined(principal.acting_tenant, intake_id)
+        return self.points.quarantined(principal.acting_tenant, intake_id, limit)
 
     @verb("prices.read")
     def find_valuation(self, principal: Principal, intake_id: str) -> Valued | None:
@@ -163,9 +165,9 @@ class Prices(Application):
         return self.valuations.find(principal.acting_tenant, intake_id)
 
     @verb("prices.read")
-    def list_valuations(self, principal: Principal, intake_id: str) -> list[Valued]:
+    def list_valuations(self, principal: Principal, intake_id: str, limit: int = MOST_VERSIONS) -> list[Valued]:
         """What it was worth, version by version."""
-        return self.valuations.versions(principal.acting_tenant, intake_id)
+        return self.valuations.versions(principal.acting_tenant, intake_id, limit)
 
     @verb("prices.read")
     def value_anew(self, principal: Principal, intake_id: str) -> Valuation:

@@ -69,9 +69,9 @@ class Points:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
-    def current(self, tenant: str, intake_id: str) -> list[Point]:
+    def current(self, tenant: str, intake_id: str, limit: int = MOST_CURRENT) -> list[Point]:
         """What is last known of each listing, the newest first."""
-        rows = self._tables.read("points.current", tenant=tenant, intake_id=intake_id, limit=MOST_CURRENT)
+        rows = self._tables.read("points.current", tenant=tenant, intake_id=intake_id, limit=limit)
         return [point_of(row) for row in rows]
 
     def history(self, tenant: str, intake_id: str, most: int | None = None) -> list[Point]:
