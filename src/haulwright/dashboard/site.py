@@ -18,14 +18,21 @@ from haulwright.dashboard.kit.call import ROOT, Addresses
 from haulwright.dashboard.kit.forms import LARGEST_BYTES
 from haulwright.dashboard.kit.site import DashboardSite
 from haulwright.dashboard.login import FIRST_PAGE, Doors
-from haulwright.dashboard.pages import job, jobs, overview
+from haulwright.dashboard.pages import errors, job, jobs, overview, queues, workers
 from haulwright.discovery import installed_applications
 
 if TYPE_CHECKING:
     from haulwright.client.app import Haulwright
     from haulwright.dashboard.kit.pages import PageRoutes
 
-ENGINE_PAGES: Final = (overview.pages, jobs.pages, job.pages)
+ENGINE_PAGES: Final = (
+    overview.pages,
+    jobs.pages,
+    job.pages,
+    errors.pages,
+    queues.pages,
+    workers.pages,
+)
 
 
 def dashboard(app: Haulwright) -> Neighbour:

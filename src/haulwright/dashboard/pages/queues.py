@@ -1,0 +1,77 @@
+"""Queues: what waits and runs in each, who serves it, and whether somebody paused it."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+
+from haulwright.dashboard.kit.call import PageCall
+from haulwright.dashboard.kit.forms import Form
+from haulwright.dashboard.kit.navigation import Nav
+from haulwright.dashboard.kit.pages import Done, PageRoutes
+from haulwright.dashboard.kit.queries import jobs_query
+from haulwright.dashboard.kit.turns import PAGED, Turns
+from haulwright.operations.views.queues import QueueView, queue_view
+
+pages = PageRoutes("queues")
+
+
+@dataclass(frozen=True, slots=True)
+class QueuesPage:
+    """The queues by name."""
+
+    queues: list[QueueView]
+    turns: Turns
+
+    @staticmethod
+    def query(queue: QueueView, state: str | None = None) -> str:
+        """The filter that finds the jobs of a queue."""
+        return jobs_query(state=state, queue=queue["name"])
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePage:
+    """One queue."""
+
+    queue: QueueView
+
+    def query(self, state: str | None = None) -> str:
+        """The filter that finds its jobs."""
+        return jobs_query(state=state, queue=self.queue["name"])
+
+    @property
+    def serving(self) -> str:
+        """What to type to have it served."""
+        return f"haulwright worker --queues {shlex.quote(self.queue['name'])}"
+
+
+@pages.get("/queues", "queues.html", "Queues", verb="queue.read", nav=Nav("Queues", key="q"), query=PAGED)
+def queues(call: PageCall) -> QueuesPage:
+    """The queues by name: those with jobs, and those that are paused."""
+    turns = call.turns()
+    page = call.operations.queues.page(after=turns.after, limit=turns.limit)
+    return QueuesPage([queue_view(queue) for queue in page.rows], turns.then(page.next))
+
+
+@pages.get("/queues/{name:path}", "queue.html", "Queue", verb="queue.read")
+def queue(call: PageCall) -> QueuePage:
+    """One queue. One that nobody uses has nothing waiting, and can be paused before it is used."""
+    return QueuePage(queue_view(call.operations.queues.get(call.path["name"])))
+
+
+@pages.post("/queues/{name:path}/pause", verb="queue.pause")
+def pause(call: PageCall, form: Form) -> Done:
+    """Stop claims from a queue."""
+    name = call.path["name"]
+    changed = call.because(form.text("reason")).queues.pause(name)
+    text = f"The queue {name} is paused: what runs goes on, nothing new begins."
+    return Done(text if changed else f"The queue {name} was paused already.", to=call.link("queues", name))
+
+
+@pages.post("/queues/{name:path}/resume", verb="queue.resume")
+def resume(call: PageCall, form: Form) -> Done:
+    """Let claims go on."""
+    name = call.path["name"]
+    changed = call.because(form.text("reason")).queues.resume(name)
+    text = f"The queue {name} goes on." if changed else f"The queue {name} was not paused."
+    return Done(text, to=call.link("queues", name))

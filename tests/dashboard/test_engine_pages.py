@@ -1,0 +1,88 @@
+"""What the pages of the engine's nouns keep to, whoever opens them: rights, data as JSON, nothing inline, addresses."""
+
+from __future__ import annotations
+
+from haulwright.dashboard.kit.answers import POLICY
+from tests.support.dashboard import Person, people
+
+EVERYBODY = ("tenant", "support", "admin", "monitor")
+STAFF = ("support", "admin", "monitor")
+PEOPLE = ("tenant", "support", "admin")
+PAGES = {
+    "/ui/errors": PEOPLE,
+    "/ui/errors/requeue?task=fail&error_class=RuntimeError&error_code=RuntimeError": PEOPLE,
+    "/ui/queues": EVERYBODY,
+    "/ui/queues/slow%20lane": EVERYBODY,
+    "/ui/workers": STAFF,
+    "/ui/workers?all=1": STAFF,
+}
+"""Every page, with the roles that may see it."""
+
+
+def fill(app):
+    """Something to see on each page."""
+    jobs = app.operations().jobs
+    jobs.enqueue("fail", {"why": "the shelf is empty"}, tenant="acme")
+    app.run_worker(until_empty=True)
+    jobs.enqueue("add", {"a": 1}, tenant="acme", queue="slow lane")
+
+
+def test_each_page_answers_each_role_as_its_rights_say_empty_or_not(served):
+    """A link in the navigation leads nowhere that is refused, and a refusal is an event."""
+    persons = {
+        role: Person(served).log_in(role, "acme" if role in {"tenant", "support"} else None) for role in EVERYBODY
+    }
+    for is_filled in (False, True):
+        if is_filled:
+            fill(served.app)
+        for role, person in persons.items():
+            for path, roles in PAGES.items():
+                expected = 200 if role in roles else 403
+                assert (role, path, person.open(path).answer.status_code) == (role, path, expected)
+            for link in person.open("/ui/overview").all(".top nav a"):
+                assert person.open(link.attributes["href"]).answer.status_code == 200
+    refused = served.app.operations().events.page(name="request.refused", limit=500).rows
+    assert {"dead.read", "worker.read"} <= {event.data["verb"] for event in refused}
+
+
+def test_each_page_is_there_as_json(served, admin):
+    fill(served.app)
+    for path in PAGES:
+        where, _, query = path.partition("?")
+        data = admin.open(f"{where}.json?{query}".rstrip("?")).answer
+        assert (path, data.status_code, data.headers["content-type"]) == (path, 200, "application/json")
+        (link,) = [link for link in admin.open(path).all("a") if link.text() == "This page as JSON"]
+        assert admin.open(link.attributes["href"]).answer.json().keys() == data.json().keys()
+
+
+def test_no_page_has_anything_inline(served, admin):
+    fill(served.app)
+    for path in PAGES:
+        page = admin.open(path)
+        assert page.answer.headers["content-security-policy"] == POLICY
+        assert all(script.attributes.get("src") and not script.text() for script in page.all("script"))
+        names = {name for element in page.all("*") for name in element.attributes}
+        assert {name for name in names if name.startswith(("on", "hx-on")) or name == "style"} == set()
+        ids = [element.attributes["id"] for element in page.all("[id]")]
+        assert len(ids) == len(set(ids))
+        for field in page.all("main input:not([type=hidden]), main select, main textarea"):
+            labelled = field.attributes.get("id"), field.attributes.get("aria-label")
+            assert field.parent.tag == "label" or page.all(f'label[for="{labelled[0]}"]') or labelled[1]
+
+
+def test_behind_a_proxy_with_a_prefix_every_address_has_it(app):
+    with people(app, root_path="/tools/jobs") as served:
+        fill(app)
+        person = Person(served)
+        token = app.operations().tokens.create("t", role="admin", tenant=None).token
+        landed = person.client.post("/ui/login", data={"token": token}, follow_redirects=False)
+        cookie = landed.headers.get_list("set-cookie")[0].partition(";")[0]
+        for path in PAGES:
+            page = person.open(path, headers={"Cookie": cookie})
+            assert (path, page.answer.status_code) == (path, 200)
+            links = [*page.all("a[href]"), *page.all("link[href]"), *page.all("script[src]"), *page.all("form[action]")]
+            addresses = {
+                str(link.attributes.get("href") or link.attributes.get("src") or link.attributes.get("action"))
+                for link in links
+            }
+            assert {address for address in addresses if not address.startswith(("/tools/jobs/", "#"))} == set()
