@@ -11,7 +11,7 @@ from haulwright.apps.brands import views
 from haulwright.apps.brands.application import Brands
 from haulwright.dashboard.kit.call import PageCall
 from haulwright.dashboard.kit.navigation import Nav
-from haulwright.dashboard.kit.pages import Done, PageRoutes
+from haulwright.dashboard.kit.pages import ActionDone, PageRoutes
 from haulwright.dashboard.kit.tenants import TENANT, acting_principal, page_principal
 from haulwright.dashboard.kit.turns import PAGED, Turns
 from haulwright.errors import InvalidValue, NotFound
@@ -124,11 +124,11 @@ def brand_of_one(call: PageCall) -> BrandPageOfOne:
 
 
 @pages.post("/brands/{brand}/compile", verb="brands.compile")
-def compile_brand(call: PageCall, form: Form) -> Done:
+def compile_brand(call: PageCall, form: Form) -> ActionDone:
     """Have a brand compiled: what is stale is bought, and a new snapshot made."""
     run = _brands(call).compile(acting_principal(call, form), call.path["brand"])
     to = call.link("brands", run.brand_id, tenant=call.query.get(TENANT))
-    return Done("It is compiled: a worker refreshes what is stale, then makes a new snapshot.", to=to)
+    return ActionDone("It is compiled: a worker refreshes what is stale, then makes a new snapshot.", to=to)
 
 
 def _snapshot(brands: Brands, principal: Principal, brand_id: str, number: int | None) -> views.SnapshotView | None:

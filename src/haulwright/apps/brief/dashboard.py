@@ -9,7 +9,7 @@ from haulwright.apps.brief.application import Brief
 from haulwright.apps.brief.views import BriefView, FeedView, PublishedBriefView, brief_document, feed_document
 from haulwright.dashboard.kit.call import PageCall
 from haulwright.dashboard.kit.navigation import Nav
-from haulwright.dashboard.kit.pages import Done, PageRoutes
+from haulwright.dashboard.kit.pages import ActionDone, PageRoutes
 from haulwright.dashboard.kit.tenants import TENANT, acting_principal, page_principal
 from haulwright.dashboard.kit.turns import PAGED, Turns
 from haulwright.operations.principal import TenantRequired
@@ -79,25 +79,25 @@ def day_of_brief(call: PageCall) -> BriefPage:
 
 
 @pages.post("/brief/ingest", verb="brief.work")
-def ingest(call: PageCall, form: Form) -> Done:
+def ingest(call: PageCall, form: Form) -> ActionDone:
     """Have all feeds of a tenant read now."""
     job_ids = _brief(call).ingest(acting_principal(call, form))
-    return Done(f"{len(job_ids)} feeds wait to be read.", to=_back(call))
+    return ActionDone(f"{len(job_ids)} feeds wait to be read.", to=_back(call))
 
 
 @pages.post("/brief/publish", verb="brief.work")
-def publish(call: PageCall, form: Form) -> Done:
+def publish(call: PageCall, form: Form) -> ActionDone:
     """Have the brief of today published."""
     handle = _brief(call).publish(acting_principal(call, form))
-    return Done(f"The job {handle.id} publishes the brief of today, if there is news.", to=_back(call))
+    return ActionDone(f"The job {handle.id} publishes the brief of today, if there is news.", to=_back(call))
 
 
 @pages.post("/brief/feeds/{feed}/switch", verb="brief.change")
-def switch(call: PageCall, form: Form) -> Done:
+def switch(call: PageCall, form: Form) -> ActionDone:
     """Read a feed, or leave it alone."""
     enabled = form.text("enabled") == "true"
     feed = _brief(call).change_feed(acting_principal(call, form), call.path["feed"], enabled=enabled)
-    return Done(f"The feed {feed.name} is {'read from now on' if enabled else 'left alone'}.", to=_back(call))
+    return ActionDone(f"The feed {feed.name} is {'read from now on' if enabled else 'left alone'}.", to=_back(call))
 
 
 def _followable(brief: BriefView) -> BriefView:

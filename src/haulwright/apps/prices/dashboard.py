@@ -23,7 +23,7 @@ from haulwright.apps.prices.views import (
 )
 from haulwright.dashboard.kit.call import PageCall
 from haulwright.dashboard.kit.navigation import Nav
-from haulwright.dashboard.kit.pages import Done, PageRoutes
+from haulwright.dashboard.kit.pages import ActionDone, PageRoutes
 from haulwright.dashboard.kit.tenants import TENANT, acting_principal, page_principal
 from haulwright.dashboard.kit.turns import PAGED, Turns
 from haulwright.operations.principal import TenantRequired
@@ -153,22 +153,22 @@ def intake_of_one(call: PageCall) -> IntakePageOfOne:
 
 
 @pages.post("/prices/intakes/{intake:path}/collect", verb="prices.collect")
-def collect(call: PageCall, form: Form) -> Done:
+def collect(call: PageCall, form: Form) -> ActionDone:
     """Collect prices of an intake from every source that is enabled."""
     intake_id = call.path["intake"]
     jobs = _prices(call).collect(acting_principal(call, form), intake_id)
     created = sum(job.created for job in jobs)
     sentence = f"{created} jobs collect its prices; {len(jobs) - created} were active already."
-    return Done(sentence, to=call.link("prices", "intakes", intake_id, tenant=call.query.get(TENANT)))
+    return ActionDone(sentence, to=call.link("prices", "intakes", intake_id, tenant=call.query.get(TENANT)))
 
 
 @pages.post("/prices/sources/{source:path}/switch", verb="prices.change")
-def switch(call: PageCall, form: Form) -> Done:
+def switch(call: PageCall, form: Form) -> ActionDone:
     """Collect from a source, or leave it alone until it is enabled again."""
     enabled = form.text("enabled") == "true"
     source = _prices(call).enable_source(acting_principal(call, form), call.path["source"], enabled=enabled)
     sentence = f"The source {source.name} is {'asked from now on' if enabled else 'left alone'}."
-    return Done(sentence, to=call.url("/prices", tenant=call.query.get(TENANT)))
+    return ActionDone(sentence, to=call.url("/prices", tenant=call.query.get(TENANT)))
 
 
 def _intake_row(intake: Intake, valued: Valued | None) -> IntakeRowView:

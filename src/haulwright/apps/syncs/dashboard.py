@@ -16,7 +16,7 @@ from haulwright.apps.syncs.views import (
 from haulwright.clock import SECOND
 from haulwright.dashboard.kit.call import PageCall
 from haulwright.dashboard.kit.navigation import Nav
-from haulwright.dashboard.kit.pages import Done, PageRoutes
+from haulwright.dashboard.kit.pages import ActionDone, PageRoutes
 from haulwright.dashboard.kit.tenants import TENANT, acting_principal, page_principal
 from haulwright.dashboard.kit.turns import PAGED, Turns
 from haulwright.operations.principal import TenantRequired
@@ -109,19 +109,19 @@ def connection_of_one(call: PageCall) -> SyncConnectionPage:
 
 
 @pages.post("/syncs/connections/{connection:path}/switch", verb="syncs.change")
-def switch(call: PageCall, form: Form) -> Done:
+def switch(call: PageCall, form: Form) -> ActionDone:
     """Sync a connection again, or leave it alone."""
     enabled = form.text("enabled") == "true"
     row = _syncs(call).enable(acting_principal(call, form), call.path["connection"], enabled=enabled)
     sentence = f"{row.connector_id} is {'synced from now on' if enabled else 'left alone'}."
-    return Done(sentence, to=_to_connection(call))
+    return ActionDone(sentence, to=_to_connection(call))
 
 
 @pages.post("/syncs/connections/{connection:path}/dispatch", verb="syncs.dispatch")
-def dispatch(call: PageCall, form: Form) -> Done:
+def dispatch(call: PageCall, form: Form) -> ActionDone:
     """Enqueue a sync now. Only support goes below what the plan allows."""
     job_id = _syncs(call).dispatch(acting_principal(call, form), call.path["connection"])
-    return Done(f"The job {job_id} syncs it.", to=_to_connection(call))
+    return ActionDone(f"The job {job_id} syncs it.", to=_to_connection(call))
 
 
 def _plan(syncs: Syncs, principal: Principal) -> SyncPlanOfPage | None:

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from haulwright.dashboard.kit.call import PageCall
 from haulwright.dashboard.kit.forms import Form
 from haulwright.dashboard.kit.navigation import Nav
-from haulwright.dashboard.kit.pages import Done, PageRoutes
+from haulwright.dashboard.kit.pages import ActionDone, PageRoutes
 from haulwright.dashboard.kit.queries import jobs_query
 from haulwright.errors import Refused
 from haulwright.operations.dead_letters import RequeueRefused
@@ -107,7 +107,7 @@ def preview(call: PageCall) -> RequeuePreview:
 
 
 @pages.post("/errors/requeue", verb="dead.requeue")
-def requeue(call: PageCall, form: Form) -> Done:
+def requeue(call: PageCall, form: Form) -> ActionDone:
     """Give the dead letters of one error another life, each on its own."""
     words = {name: form.text(name, most=2000) if form.has(name) else None for name in _GROUP}
     reason = form.text("reason")
@@ -121,14 +121,14 @@ def requeue(call: PageCall, form: Form) -> Done:
         text += f" {len(refused)} stayed as they are, the first because: {refused[0].error.message}"
     if more:
         text += " There are more of this error: requeue again."
-    return Done(text, to=call.url("/errors"))
+    return ActionDone(text, to=call.url("/errors"))
 
 
 @pages.post("/errors/jobs/{job_id}/requeue", verb="dead.requeue")
-def requeue_one(call: PageCall, form: Form) -> Done:
+def requeue_one(call: PageCall, form: Form) -> ActionDone:
     """Give one dead letter another life."""
     new = call.because(form.text("reason")).dead_letters.requeue(call.path["job_id"])
-    return Done(f"The dead letter goes on as job {new.id}.", to=call.link("jobs", new.id))
+    return ActionDone(f"The dead letter goes on as job {new.id}.", to=call.link("jobs", new.id))
 
 
 def _letters(call: PageCall, words: dict[str, str | None]) -> tuple[list[JobView], bool]:

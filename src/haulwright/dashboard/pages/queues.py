@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from haulwright.dashboard.kit.call import PageCall
 from haulwright.dashboard.kit.forms import Form
 from haulwright.dashboard.kit.navigation import Nav
-from haulwright.dashboard.kit.pages import Done, PageRoutes
+from haulwright.dashboard.kit.pages import ActionDone, PageRoutes
 from haulwright.dashboard.kit.queries import jobs_query
 from haulwright.dashboard.kit.turns import PAGED, Turns
 from haulwright.operations.views.queues import QueueView, queue_view
@@ -60,18 +60,18 @@ def queue(call: PageCall) -> QueuePage:
 
 
 @pages.post("/queues/{name:path}/pause", verb="queue.pause")
-def pause(call: PageCall, form: Form) -> Done:
+def pause(call: PageCall, form: Form) -> ActionDone:
     """Stop claims from a queue."""
     name = call.path["name"]
     changed = call.because(form.text("reason")).queues.pause(name)
     text = f"The queue {name} is paused: what runs goes on, nothing new begins."
-    return Done(text if changed else f"The queue {name} was paused already.", to=call.link("queues", name))
+    return ActionDone(text if changed else f"The queue {name} was paused already.", to=call.link("queues", name))
 
 
 @pages.post("/queues/{name:path}/resume", verb="queue.resume")
-def resume(call: PageCall, form: Form) -> Done:
+def resume(call: PageCall, form: Form) -> ActionDone:
     """Let claims go on."""
     name = call.path["name"]
     changed = call.because(form.text("reason")).queues.resume(name)
     text = f"The queue {name} goes on." if changed else f"The queue {name} was not paused."
-    return Done(text, to=call.link("queues", name))
+    return ActionDone(text, to=call.link("queues", name))
