@@ -159,7 +159,8 @@ def application_routes(app: Haulwright) -> list[ApplicationRoute]:
 
 _TABLES = {
     "sqlite": "select name from sqlite_master where type = 'table'",
-    "postgres": "select tablename from pg_tables where schemaname = current_schema()",
+    "postgres": "select relname::text from pg_class where relnamespace = current_schema()::regnamespace "
+    "and relkind in ('r', 'p') and not relispartition",
 }
 _COLUMNS = {
     "sqlite": "select name from pragma_table_info('{}')",

@@ -101,6 +101,14 @@ def test_no_statement_changes_or_makes_a_row_of_another_tenant(everything, postg
     assert dump(postgres_url) == before
 
 
+def test_a_partition_is_reached_through_its_table_alone(everything, postgres_url):
+    fill(postgres_url)
+
+    for name in ("haulwright_history_open", "haulwright_events_open"):
+        for sql in ("select * from {}", "delete from {}", "truncate {}"):
+            assert refusal(lambda name=name, sql=sql: execute(everything, ACME, sql.format(name))) is not None
+
+
 def test_with_the_predicates_taken_away_a_tenant_still_sees_and_changes_nothing_of_others(app, monkeypatch):
     ids = {who: app.operations(who).jobs.enqueue("add", {"a": 1}, delay="1 h").id for who in (ACME, GLOBEX)}
     monkeypatch.setattr(Noun, "_tenant", None)

@@ -22,7 +22,9 @@ SUPPORT = Principal.support("ann", tenant="acme", reason="ticket 7")
 ADMIN = Principal.admin("root")
 INSTALLATION = {"haulwright_workers", "haulwright_queues", "haulwright_pauses"}
 """Tables that are about no tenant, and that every tenant may read."""
-_TABLES = "select tablename from pg_tables where schemaname = current_schema() and tablename <> 'haulwright_migrations'"
+_TABLES = """select relname::text from pg_class
+where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and relname <> 'haulwright_migrations'
+  and not relispartition"""
 _COLUMNS = """select a.attname, format_type(a.atttypid, null), a.attidentity <> '' or a.attgenerated <> ''
 from pg_attribute a where a.attrelid = %s::regclass and a.attnum > 0 and not a.attisdropped order by a.attnum"""
 
@@ -69,7 +71,8 @@ def fill(url: str) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("set session_replication_role = replica")
         checks = """select 'alter table ' || conrelid::regclass || ' drop constraint ' || quote_ident(conname)
-            from pg_constraint where connamespace = current_schema()::regnamespace and contype in ('c', 'f')"""
+            from pg_constraint where connamespace = current_schema()::regnamespace and contype in ('c', 'f')
+                and coninhcount = 0"""
         for (statement,) in connection.execute(checks).fetchall():
             connection.execute(statement)
         for table, columns in tables_of(url).items():

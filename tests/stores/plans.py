@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from haulwright.stores.leases import HIGHEST
+from haulwright.stores.spared import NO_JOBS
 from tests.stores.scenes import START
 
 A_JOB = "018f2f6e-7c1a-7abc-8def-0123456789ab"
@@ -43,7 +44,11 @@ HOT = {
     "wake": ({"gate": "gate", "limit": 2, **NOW}, {}, "haulwright_jobs_waiting"),
     "lock_any": ({"id": A_JOB, "tenant": None}, {}, "primary key"),
     "dead_letter": ({"id": A_JOB, "tenant": "t1"}, {}, "primary key"),
-    "prune": ({"state": "dead", "age_us": 9, "limit": 100, **NOW}, {}, "haulwright_history_finished"),
+    "prune": (
+        {"state": "dead", "age_us": 9, "limit": 100, **NOW, **NO_JOBS.params},
+        {},
+        "haulwright_history_finished",
+    ),
 }
 """Each entry with its common parameters, the columns of its batch, and the index that must find its rows."""
 HOT_ON_POSTGRES = HOT | {

@@ -21,6 +21,8 @@ NARROWS = {
     "it adds a constraint": re.compile(r"\balter table (?P<table>\w+) add (?:constraint|check|unique|foreign)\b"),
     "it makes rows unique": re.compile(r"\bcreate unique index (?:if not exists )?\w+ on (?P<table>\w+)"),
 }
+UNDER_THE_SAME_NAMES = {"haulwright.stores postgres 0010_partitions"}
+"""Tables become partitions of new ones with their names and columns (decision 35); `proof/upgrades` shows it holds."""
 
 
 def violations(sql: str) -> list[str]:
@@ -46,7 +48,11 @@ def later_migrations() -> list[tuple[str, str, Migration]]:
 
 
 def test_every_migration_leaves_what_older_workers_write_valid():
-    wrong = {f"{p} {d} {m.number:04}_{m.name}": violations(m.sql) for p, d, m in later_migrations()}
+    wrong = {
+        name: violations(m.sql)
+        for p, d, m in later_migrations()
+        if (name := f"{p} {d} {m.number:04}_{m.name}") not in UNDER_THE_SAME_NAMES
+    }
 
     assert {name: why for name, why in wrong.items() if why} == {}
 

@@ -175,6 +175,9 @@ class _Seen(Exception):
 
 
 def _nodes(node):
+    """A node and all below it; the one partition that there is stands for its table."""
+    if "Relation Name" in node:
+        node["Relation Name"] = node["Relation Name"].removesuffix("_open")
     yield node
     for child in node.get("Plans", []):
         yield from _nodes(child)

@@ -13,6 +13,7 @@ from haulwright.errors import InvalidValue
 from haulwright.events import UNREADABLE, Event, request_id
 from haulwright.stores.books import book
 from haulwright.stores.connection import Connection, Database, Row, as_columns
+from haulwright.stores.spared import NO_EVENTS, Spared
 
 TIMELINE_LIMIT = 1000
 UNREADABLE_LIMIT_BYTES = 500
@@ -131,9 +132,10 @@ class Events:
         rows = self._db.read(lambda connection: connection.run(self._book["recoveries"], params))
         return [RecoveryCount(*row) for row in rows]
 
-    def prune(self, age_seconds: float, limit: int) -> int:
-        """Remove events older than an age: the one way by which events go."""
-        params = {"age_us": round(age_seconds * SECOND), "limit": limit, "now": self._db.clock.now()}
+    def prune(self, age_seconds: float, limit: int, spared: Spared = NO_EVENTS) -> int:
+        """Remove events older than an age, but for those that are spared."""
+        now = self._db.clock.now()
+        params = {"age_us": round(age_seconds * SECOND), "limit": limit, "now": now, **spared.params}
 
         def work(connection: Connection) -> int:
             connection.run(self._book["permit_retention"], {})

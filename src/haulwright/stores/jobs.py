@@ -34,6 +34,7 @@ from haulwright.stores.job_rows import DeadLetter, EnqueuedBy, Requeue, loaded, 
 from haulwright.stores.payloads import Payloads, is_large
 from haulwright.stores.routing import Route, Way, route
 from haulwright.stores.settlements import Settlements
+from haulwright.stores.spared import NO_JOBS, Spared
 
 CHUNKS_AT_ONCE = 2
 TWIN_TRIES = 5
@@ -164,10 +165,10 @@ class Jobs:
         _require_id(job_id)
         return self._db.transact(lambda connection: self._requeue_on(connection, job_id, how, tenant))
 
-    def prune(self, state: State, age_seconds: float, limit: int = 500) -> int:
+    def prune(self, state: State, age_seconds: float, limit: int = 500, spared: Spared = NO_JOBS) -> int:
         """Remove finished jobs of one state older than an age, with what only they needed. One event tells of it."""
-        age_us = round(age_seconds * SECOND)
-        params = {"state": str(state), "age_us": age_us, "limit": limit, "now": self._db.clock.now()}
+        age_us, now = round(age_seconds * SECOND), self._db.clock.now()
+        params = {"state": str(state), "age_us": age_us, "limit": limit, "now": now, **spared.params}
 
         def work(connection: Connection) -> int:
             rows = connection.run(self._book["prune"], params)

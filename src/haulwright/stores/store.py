@@ -23,9 +23,11 @@ from haulwright.stores.joins import Joins
 from haulwright.stores.leases import Leases
 from haulwright.stores.listing import Listing
 from haulwright.stores.metrics import MetricCounts
+from haulwright.stores.partitions import Partitions
 from haulwright.stores.pauses import Pauses
 from haulwright.stores.permits import Permits
 from haulwright.stores.postgres.leases import PostgresLeases
+from haulwright.stores.postgres.partitions import PostgresPartitions
 from haulwright.stores.queues import Queues
 from haulwright.stores.recovery import Recovery
 from haulwright.stores.request_keys import RequestKeys
@@ -38,6 +40,7 @@ from haulwright.stores.sqlite.leases import SqliteLeases
 from haulwright.stores.waiters import Waiters
 from haulwright.stores.workers import Workers
 
+PARTITIONS: dict[str, type[Partitions]] = {"postgres": PostgresPartitions, "sqlite": Partitions}
 LEASES: dict[str, type[Leases]] = {"postgres": PostgresLeases, "sqlite": SqliteLeases}
 
 
@@ -47,6 +50,7 @@ class Store:
     def __init__(self, database: Database) -> None:
         self.database = database
         self.events = Events(database)
+        self.partitions = PARTITIONS[database.dialect](database, self.events)
         self.waiters = Waiters(database)
         self.pauses = Pauses(database)
         source_waiters = SourceWaiters(database, self.waiters)

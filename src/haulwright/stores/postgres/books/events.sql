@@ -65,8 +65,12 @@ group by 1 order by 1;
 select set_config('haulwright.retention', 'on', true);
 
 -- name: prune
+-- All but those that will soon go with their partition.
 delete from haulwright_events where seq = any(array(
-    select seq from haulwright_events where at < haulwright_now(:now::bigint) - :age_us::bigint order by at limit :limit))
+    select seq from haulwright_events
+    where at < haulwright_now(:now::bigint) - :age_us::bigint
+      and (seq < :spared_start::bigint or seq >= :spared_end::bigint)
+    order by at limit :limit))
 returning seq;
 
 -- name: forbid_retention

@@ -692,9 +692,11 @@ where id = :id::uuid and state = 'dead' and requeued_to is null
 returning id;
 
 -- name: prune
--- Finished jobs of one state older than an age, the oldest first: by the index of their ends, not by that of the dead.
+-- Finished jobs of one state older than an age, the oldest first: by the index of their ends, not by that of the dead. All but
+-- those that will soon go with their partition.
 delete from haulwright_history where id = any(array(
     select id from haulwright_history
     where finished_at < haulwright_now(:now::bigint) - :age_us::bigint and state || '' = :state
+      and (id < :spared_start::uuid or id >= :spared_end::uuid)
     order by finished_at limit :limit for update skip locked))
 returning tenant, job_key, requeued_to, case when payload_bytes is not null then id end;

@@ -57,7 +57,9 @@ insert into haulwright_meta (key, value) values ('retention', 'on') on conflict 
 
 -- name: prune
 delete from haulwright_events where seq in (
-    select seq from haulwright_events where at < :now - :age_us order by at limit :limit)
+    select seq from haulwright_events
+    where at < :now - :age_us and (seq < :spared_start or seq >= :spared_end)
+    order by at limit :limit)
 returning seq;
 
 -- name: forbid_retention

@@ -459,6 +459,6 @@ returning id;
 -- Finished jobs of one state older than an age, the oldest first.
 delete from haulwright_history where id in (
     select id from haulwright_history
-    where finished_at < :now - :age_us and state = :state
+    where finished_at < :now - :age_us and state = :state and (id < :spared_start or id >= :spared_end)
     order by finished_at limit :limit)
 returning tenant, job_key, requeued_to, case when payload_bytes is not null then id end;
