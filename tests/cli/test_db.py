@@ -8,6 +8,7 @@ import psycopg
 import pytest
 
 from haulwright.engine.ids import new_id
+from haulwright.stores import growth
 
 
 @pytest.mark.proves("MG-01", "MG-03")
@@ -27,6 +28,32 @@ def test_status_says_how_far_the_schema_is_and_changes_nothing(bare, empty_datab
 
     assert (before["applied"], before["current"]) == (0, False)
     assert (after["applied"], after["current"]) == (after["known"], True)
+
+
+def test_status_says_how_large_the_database_is_and_what_retention_will_remove(haulwright, dead, clock):
+    dead()
+    clock.advance(91 * 86_400)
+    kept = {row["kind"]: row for row in haulwright("db", "status", "--json").json["retention"]}
+    answer = haulwright("db", "status")
+
+    assert (kept["dead jobs"]["due"], kept["dead jobs"]["more"], kept["dead jobs"]["setting"]) == (
+        1,
+        False,
+        "keep_dead_seconds",
+    )
+    assert kept["succeeded jobs"]["due"] == 0
+    assert haulwright("db", "status", "--json").json["size_bytes"] > 0
+    assert "in all" in answer.out
+    assert "keep_events_seconds" in answer.out
+
+
+def test_what_is_due_is_counted_up_to_a_limit(haulwright, dead, clock, monkeypatch):
+    monkeypatch.setattr(growth, "DUE_LIMIT", 2)
+    for _ in range(3):
+        dead()
+    clock.advance(91 * 86_400)
+
+    assert "2 or more" in haulwright("db", "status").out
 
 
 @pytest.mark.proves("MG-02")

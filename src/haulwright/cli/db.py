@@ -13,6 +13,7 @@ from haulwright.cli.doctor import show_findings
 from haulwright.cli.kit.output import Table
 from haulwright.cli.kit.verbs import NounGroup
 from haulwright.operations.installation import encoding_trouble
+from haulwright.operations.views.growth import growth_tables
 from haulwright.operations.views.health import (
     backup_view,
     migration_run_view,
@@ -82,10 +83,12 @@ def views(site: Site, names: tuple[str, ...], *, take: bool, drop: bool) -> None
 @command.command("status")
 @click.pass_obj
 def status(site: Site) -> None:
-    """Say how far the schema has come. Nothing is changed."""
-    chains = site.operations(open_database=False).schema.status()
+    """Say how far the schema is, how large the database is, and what retention will remove. Nothing is changed."""
+    schema = site.operations(open_database=False).schema
+    chains, growth = schema.status(), schema.growth(site.settings)
     rows = [(chain.schema, chain.applied, chain.known, _in_words(chain)) for chain in chains]
-    site.out.show(schema_view(chains), Table(("schema", "applied", "known", "status"), rows))
+    tables = [site.out.table(columns, items, now=now) for columns, items, now in growth_tables(growth)]
+    site.out.show(schema_view(chains, growth), Table(("schema", "applied", "known", "status"), rows), *tables)
     if not all(chain.current for chain in chains):
         site.out.next_step("haulwright db migrate")
 

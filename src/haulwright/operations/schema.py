@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from haulwright.discovery import installed_applications
 from haulwright.errors import NotFound, Refused
 from haulwright.operations.access import allowed
+from haulwright.operations.growth import DatabaseGrowth, measure
 from haulwright.operations.onlooker import Onlooker, current_store
 from haulwright.stores import migrations
 from haulwright.stores.connect import open_database
@@ -17,6 +18,7 @@ from haulwright.stores.integrity import Integrity
 from haulwright.stores.view_names import ViewName, declared_names, drop_names, find_names, take_names
 
 if TYPE_CHECKING:
+    from haulwright.settings import Settings
     from haulwright.stores.connection import Connection, Database
 
 
@@ -79,6 +81,14 @@ class SchemaOperations(Onlooker):
                 for package in self._packages(())
             ]
         return [ChainStatus(_short(state.chain), state.applied, state.known) for state in states]
+
+    @allowed("schema.read")
+    def growth(self, settings: Settings) -> DatabaseGrowth | None:
+        """How large the database is, and what retention will remove; None where it is missing, or behind this code."""
+        with self._app.existing_store() as store:
+            if store is None or not migrations.status(store.database).current:
+                return None
+            return measure(store, settings)
 
     @allowed("schema.migrate")
     def migrate(self, applications: Sequence[str] = ()) -> MigrationRun:

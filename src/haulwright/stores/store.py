@@ -17,6 +17,7 @@ from haulwright.stores.dead_letters import DeadLetters
 from haulwright.stores.effects import Effects
 from haulwright.stores.events import Events
 from haulwright.stores.grouped_enqueues import GroupedEnqueues
+from haulwright.stores.growth import Growth
 from haulwright.stores.integrity import Integrity
 from haulwright.stores.jobs import Jobs
 from haulwright.stores.joins import Joins
@@ -73,6 +74,7 @@ class Store:
         self.dead_letters = DeadLetters(database)
         self.cache = ResponseCache(database)
         self.integrity = Integrity(database)
+        self.growth = Growth(database)
         self.api_tokens = ApiTokens(database, self.events)
         self.request_keys = RequestKeys(database)
         self.metrics = MetricCounts(database)

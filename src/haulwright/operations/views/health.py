@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from typing_extensions import TypedDict
 
+from haulwright.operations.views.growth import RetentionView, TableSizeView, retention_view, table_size_view
+
 if TYPE_CHECKING:
     from haulwright.operations.backups import Backup
     from haulwright.operations.findings import Finding
+    from haulwright.operations.growth import DatabaseGrowth
     from haulwright.operations.schema import ApplicationViewName, ChainStatus, MigrationRun
     from haulwright.settings import Setting
     from haulwright.stores.view_names import ViewName
@@ -32,11 +35,14 @@ class FindingsView(TypedDict):
 
 
 class SchemaView(TypedDict):
-    """How far all chains of migrations have come together."""
+    """How far all chains of migrations have come together, how large the database is, and what is due to go."""
 
     applied: int
     known: int
     current: bool
+    size_bytes: int | None
+    tables: list[TableSizeView]
+    retention: list[RetentionView]
 
 
 class MigrationView(TypedDict):
@@ -131,10 +137,17 @@ def findings_view(findings: Sequence[Finding]) -> FindingsView:
     }
 
 
-def schema_view(chains: Sequence[ChainStatus]) -> SchemaView:
-    """All chains together."""
+def schema_view(chains: Sequence[ChainStatus], growth: DatabaseGrowth | None) -> SchemaView:
+    """All chains together, and the size where the database is there and current."""
     applied, newest = sum(chain.applied for chain in chains), sum(chain.known for chain in chains)
-    return {"applied": applied, "known": newest, "current": applied == newest}
+    return {
+        "applied": applied,
+        "known": newest,
+        "current": applied == newest,
+        "size_bytes": None if growth is None else growth.size_bytes,
+        "tables": [] if growth is None else [table_size_view(table) for table in growth.tables],
+        "retention": [] if growth is None else [retention_view(row) for row in growth.retention],
+    }
 
 
 def migration_run_view(run: MigrationRun) -> MigrationRunView:
