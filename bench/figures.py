@@ -13,6 +13,7 @@ ITEMS_PER_SECOND = "items/s"
 PAGES_PER_SECOND = "pages/s"
 ARTICLES_PER_SECOND = "articles/s"
 MILLISECONDS = "ms"
+SECONDS = "s"
 MEBIBYTES = "MiB"
 PERCENT_OF_A_CORE = "% of a core"
 SHOWN_PERCENTILES = (50, 99)

@@ -46,6 +46,8 @@ class Plan:
     news_part: int
     raw_items: int
     """Of brands, in runs of 1,000."""
+    year_jobs: int
+    """Finished ones, each with three events."""
     list_looks: int
     """How often each list of the API is asked."""
     watchers: int
@@ -90,6 +92,7 @@ FULL = Plan(
     news_many=100_000,
     news_part=1_000,
     raw_items=50_000,
+    year_jobs=10_000_000,
     list_looks=100,
     watchers=1_000,
     watched_jobs=600_000,
@@ -127,6 +130,7 @@ QUICK = Plan(
     news_many=10_000,
     news_part=500,
     raw_items=7_000,
+    year_jobs=100_000,
     list_looks=20,
     watchers=200,
     watched_jobs=100_000,

@@ -24,6 +24,7 @@ from bench.scenarios import (
     standing,
     startup,
     watchers,
+    year,
 )
 
 Figures = Mapping[str, Series]
@@ -104,7 +105,21 @@ def _on_postgres() -> tuple[Target | Either, ...]:
         Target("PostgreSQL: `def` tasks over `async def`", _drain(_PG, "Haulwright, def tasks"), (ours,), 0.75),
         _flat("tenants", _PG, drains.TENANTS, "many tenants"),
         _flat("parked", _PG, drains.PARKED, "many parked jobs at the best priority"),
+        Target("PostgreSQL: letting go of a year, s", _year(year.RETENTION), most=60.0),
+        Target(
+            "PostgreSQL: claim p99 beside it, over without", _year(year.CLAIM_BESIDE), (_year(year.CLAIM),), most=2.0
+        ),
+        Target(
+            "PostgreSQL: enqueue p99 beside it, over without",
+            _year(year.ENQUEUE_BESIDE),
+            (_year(year.ENQUEUE),),
+            most=2.0,
+        ),
     )
+
+
+def _year(name: str) -> str:
+    return f"year postgres/{name}"
 
 
 def _on_sqlite() -> tuple[Target | Either, ...]:

@@ -25,6 +25,7 @@ from bench.scenarios import (
     standing,
     startup,
     watchers,
+    year,
 )
 
 Run = Callable[[Bench, str], list[Series]]
@@ -64,6 +65,7 @@ _WRITTEN: tuple[tuple[str, Run, tuple[str, ...], str, float], ...] = (
     ("history", flat.history, _BOTH, "Draining with a large history", 600),
     ("backlog", flat.backlog, _BOTH, "Draining from a large backlog", 300),
     ("retention", retention.retention, _BOTH, "Draining while retention removes as much as it can", 300),
+    ("year", year.year, ("postgres",), "Letting go of a year of jobs and events", 1800),
     ("snapshot", flat.snapshot, ("postgres",), "Draining while another client's snapshot stays open", 300),
     ("gate", sources.gate, _BOTH, "Passing and leaving the gate of a source", 120),
     ("fetch", fetching.fetch, _BOTH, "Fetching pages from a local server, 50 at once", 300),
