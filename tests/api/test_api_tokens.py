@@ -36,6 +36,17 @@ def test_a_token_of_ours_is_not_known_after_its_end(database_url, tmp_path):
         assert client.get("/jobs").status_code == 401
 
 
+def test_a_token_of_ours_is_known_where_the_database_takes_no_writes(postgres_url):
+    """As on a replica, from which lists are read."""
+    with closing(Haulwright(postgres_url)) as app:
+        app.operations().schema.migrate()
+        token = app.operations().tokens.create("program", tenant="acme").token
+    with closing(Haulwright(f"{postgres_url}%20-c%20default_transaction_read_only%3Don")) as app, serving(app) as served:
+        client = served.anonymous(Authorization=f"Bearer {token}")
+
+        assert [client.get(path).status_code for path in ("/jobs", "/overview", "/events")] == [200, 200, 200]
+
+
 def test_a_token_of_ours_that_was_revoked_is_one_that_nobody_knows(served, monkeypatch):
     monkeypatch.setattr("haulwright.api.auth.api_tokens.REMEMBERED_SECONDS", 0.0)
     client = served.client(**{"X-Request-Id": "r"})

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from haulwright import events
 from haulwright.engine.job import DEFAULT_TENANT
+from haulwright.errors import DatabaseUnavailable
 from haulwright.events import Event
 from haulwright.redaction import redact
 
@@ -26,11 +28,15 @@ EVENT_EVERY_SECONDS: Final = 10.0
 
 
 def find_token(app: Haulwright, credential: str) -> ApiToken | None:
-    """The token of ours that somebody shows, noted as used; None where it is not known, revoked or expired."""
+    """The token of ours that somebody shows, noted as used; None where it is not known, revoked or expired.
+
+    Whose database takes no writes just now, as a replica never does, may still read it.
+    """
     store = app.store
     token = store.api_tokens.find(credential)
     if token is not None:
-        store.api_tokens.touch(token.prefix, store.now())
+        with suppress(DatabaseUnavailable):
+            store.api_tokens.touch(token.prefix, store.now())
     return token
 
 
