@@ -26,9 +26,9 @@ VIOLATIONS = """document.addEventListener('securitypolicyviolation', (event) => 
 });"""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium, started once."""
+    """Chromium, started once a file: as long as Playwright is there, its event loop runs in this thread."""
     path = next((found for name in NAMES if (found := shutil.which(name))), None)
     if path is None:
         reason = "there is no Chromium on this machine: apt-get install chromium"

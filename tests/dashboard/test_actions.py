@@ -102,6 +102,17 @@ def test_an_action_comes_from_a_page_of_ours_or_not_at_all(served, admin, waitin
     assert str(served.app.operations().jobs.get(waiting).state) == "cancelled"
 
 
+def test_a_proxy_that_sends_a_token_with_everything_lets_no_other_page_act(served, waiting):
+    person = Person(served)
+    new = served.app.operations().tokens.create("ada", role="admin", tenant=None)
+    person.client.headers["Authorization"] = f"Bearer {new.token}"
+
+    answer = person.send(f"/ui/jobs/{waiting}/cancel", {"reason": ""}, **{"Sec-Fetch-Site": "cross-site"}).answer
+
+    assert answer.status_code == 403
+    assert str(served.app.operations().jobs.get(waiting).state) == "queued"
+
+
 def test_a_form_that_is_none_changes_nothing(served, admin, waiting):
     url = f"/ui/jobs/{waiting}/cancel"
     for body, kind in (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from secrets import token_urlsafe
 from typing import TYPE_CHECKING
 
 import click
@@ -31,7 +30,7 @@ def command(site: Site, port: int | None, queues: str | None, concurrency: int |
     When a Python file below the folder of the app changes, both are started again. One that dies is told, and started
     again after a pause. Ctrl-C ends both in order; a second one does not wait for what runs.
     """
-    from haulwright.runtime.dev_processes import SESSION_VARIABLE, DevProcesses  # noqa: PLC0415 - it pulls the engine in
+    from haulwright.runtime.dev_processes import DevProcesses, new_session  # noqa: PLC0415 - it pulls the engine in
 
     require_extra("web", "The HTTP API")
     settings = site.settings.with_flag("web_port", port, "--port")
@@ -48,8 +47,7 @@ def command(site: Site, port: int | None, queues: str | None, concurrency: int |
         "worker": [*program, "worker", *same, "--no-progress", *worker],
     }
     site.out.note(f"The dashboard is at http://{host}:{number}/ui; files below {folder} are watched. Ctrl-C ends it.")
-    session = {SESSION_VARIABLE: token_urlsafe(32)}
-    DevProcesses(commands, folder, lambda line: write(line, err=True), {"web": session}).run()
+    DevProcesses(commands, folder, lambda line: write(line, err=True), {"web": new_session()}).run()
 
 
 def _folder_of(module: str, project: Path) -> Path:

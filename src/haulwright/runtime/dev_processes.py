@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_urlsafe
 from threading import Thread
 from typing import Final
 
@@ -43,6 +44,11 @@ class _Place:
     started: float = 0.0
     pause: float = FIRST_PAUSE_SECONDS
     due: float = 0.0
+
+
+def new_session() -> dict[str, str]:
+    """What a web process is given so that a browser's session outlives it."""
+    return {SESSION_VARIABLE: token_urlsafe(32)}
 
 
 class DevProcesses:
