@@ -187,6 +187,15 @@ def test_a_filter_that_cannot_be_is_told_below_its_word(admin):
     assert page.all("input[name=q]")[0].attributes["value"] == "task:add stat:dead age:>2h"
 
 
+def test_another_state_is_one_click_away_and_the_rest_of_the_filter_stays(admin):
+    page = admin.open('/ui/jobs?q=task:add+state:queued+"two words"')
+
+    links = {link.text().strip("○↻◐●✕⊘▷"): link.attributes["href"] for link in page.all(".states a")}
+    assert links["dead"] == "/ui/jobs?q=state%3Adead+task%3Aadd+%22two+words%22"
+    assert links["all"] == "/ui/jobs?q=task%3Aadd+%22two+words%22"
+    assert [link.text()[1:] for link in page.all(".states a[aria-current]")] == ["queued"]
+
+
 def test_static_files_are_what_their_manifest_says_and_are_kept_for_ever(admin):
     assert differences(SHIPPED) == []
     assert differences(FOR_TESTS) == []

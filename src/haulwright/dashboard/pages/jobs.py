@@ -13,7 +13,7 @@ from haulwright.dashboard.kit.navigation import Nav
 from haulwright.dashboard.kit.pages import PageRoutes
 from haulwright.dashboard.kit.turns import PAGED, Turns
 from haulwright.engine.transitions import STATE_WORDS
-from haulwright.operations.filters import FIELDS, FilterError, FilterWord, parse_filter
+from haulwright.operations.filters import FIELDS, FilterError, FilterWord, JobQuery, parse_filter
 from haulwright.operations.views.jobs import JobView, jobs_view
 
 pages = PageRoutes("jobs")
@@ -37,11 +37,20 @@ class WrongWord(TypedDict):
     hint: str
 
 
+class StateChoice(TypedDict):
+    """The same filter with another state; an empty one is any."""
+
+    state: str
+    q: str
+    is_here: bool
+
+
 @dataclass(frozen=True, slots=True)
 class JobsPage:
     """Jobs, the newest first."""
 
     q: str
+    states: list[StateChoice]
     wrong: WrongWord | None
     jobs: list[JobView]
     turns: Turns
@@ -70,9 +79,9 @@ def jobs(call: PageCall) -> JobsPage:
     query, turns = parse_filter(q), call.turns(q)
     suggestions = [*(f"state:{state}" for state in STATE_WORDS), *(f"{name}:" for name in FIELDS)]
     if isinstance(query, FilterError):
-        return JobsPage(q, _wrong_word(q, query), [], turns, suggestions)
+        return JobsPage(q, _state_choices(JobQuery()), _wrong_word(q, query), [], turns, suggestions)
     view = jobs_view(call.operations.jobs.page(query, after=turns.after, limit=turns.limit))
-    return JobsPage(q, None, view["jobs"], turns.then(view["next"]), suggestions)
+    return JobsPage(q, _state_choices(query), None, view["jobs"], turns.then(view["next"]), suggestions)
 
 
 @pages.data("/words", verb="job.read", query=("word",))
@@ -105,6 +114,17 @@ def _values(call: PageCall, name: str) -> list[str]:
 def _spelled(value: str) -> str:
     """A value as a filter has it: what has spaces goes into quotes."""
     return str(FilterWord("task", (value,))).removeprefix("task:") if " " in value else value
+
+
+def _state_choices(query: JobQuery) -> list[StateChoice]:
+    """The filter with each state in place of its own; its other words stay."""
+    others = tuple(word for word in query.words if word.name != "state")
+    own = [word for word in query.words if word.name == "state"]
+    choices: list[StateChoice] = [{"state": "", "q": str(JobQuery(others)), "is_here": not own}]
+    for state in STATE_WORDS:
+        word = FilterWord("state", (state,))
+        choices.append({"state": state, "q": str(JobQuery((word, *others))), "is_here": own == [word]})
+    return choices
 
 
 def _wrong_word(text: str, error: FilterError) -> WrongWord:
