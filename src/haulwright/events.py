@@ -46,6 +46,9 @@ WORKER_STARTED = "worker.started"
 WORKER_STOPPED = "worker.stopped"
 WORKER_RECOVERED = "worker.recovered"
 DATABASE_PUT_BACK = "database.put_back"
+BULK_STARTED = "bulk.started"
+BULK_FINISHED = "bulk.finished"
+BULK_STOPPED = "bulk.stopped"
 REQUEST_REFUSED = "request.refused"
 ROW_UNREADABLE = "row.unreadable"
 TOKEN_CREATED = "token.created"  # noqa: S105 - the name of an event
@@ -91,6 +94,9 @@ FIELDS: dict[str, tuple[str, ...]] = {
     WORKER_STOPPED: ("worker",),
     WORKER_RECOVERED: ("worker", "jobs", "reason"),
     DATABASE_PUT_BACK: ("worker", "beats", "remembered"),
+    BULK_STARTED: ("job_id", "act", "where", "reason"),
+    BULK_FINISHED: ("job_id", "act", "where", "reason", "done", "refused"),
+    BULK_STOPPED: ("job_id", "act", "where", "reason", "done", "refused"),
     REQUEST_REFUSED: ("verb", "reason"),
     ROW_UNREADABLE: ("noun", "name", "reason"),
     TOKEN_CREATED: ("token", "role"),

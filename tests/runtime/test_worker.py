@@ -202,7 +202,7 @@ def test_a_worker_is_a_row_with_its_name_and_what_it_serves(app):
     app.run_worker(until_empty=True, name="w1", queues=("default", "mail"))
 
     (worker,) = app.store.workers.list(everyone=True)
-    assert (worker.name, worker.queues, worker.tasks) == ("w1", ["default", "mail"], ["work"])
+    assert (worker.name, worker.queues, worker.tasks) == ("w1", ["default", "mail"], ["haulwright.bulk", "work"])
     assert worker.stopped_at is not None
     assert handle.job().lease_owner == "w1"
 

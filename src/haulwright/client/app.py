@@ -343,6 +343,7 @@ class Haulwright:
         The options are those of `haulwright worker`: `queues`, `concurrency`, `poll_interval`, `grace`, `once`,
         `max_jobs`, `until_empty`, `exclusive`, `name`, and `signals=True` to drain on SIGTERM and SIGINT.
         """
+        _above("operations.bulk_run", "bulk_task")(self)  # every worker has it, whatever its app declares
         return int(_above("runtime.launch", "run_worker")(self, **options))
 
     @contextmanager

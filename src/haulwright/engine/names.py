@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from haulwright.errors import InvalidValue
@@ -17,6 +17,17 @@ TAG_LIMIT_CHARS: Final = 64
 TAGS_LIMIT: Final = 32
 """How many tags a job has at most."""
 
+OWN_TASKS: Final = "haulwright."
+"""How the names of the engine's own tasks begin: their jobs are made by verbs of the engine, and by nothing else."""
+
+EVERY_TENANT: Final = "*"
+"""Whose a job is that acts on those of all tenants. Nobody acts for a tenant of this name."""
+
+
+def declared_names(tasks: Iterable[str]) -> tuple[str, ...]:
+    """The tasks that an app declares itself, by name."""
+    return tuple(sorted(name for name in tasks if not name.startswith(OWN_TASKS)))
+
 
 def check_name(what: str, name: object) -> str:
     """A name of a task, a queue, a schedule, a tenant, a source or a principal: text that can be shown."""
@@ -29,6 +40,13 @@ def check_name(what: str, name: object) -> str:
         why = f"is not a name of 1 to {NAME_LIMIT_CHARS} printable characters and {NAME_LIMIT_BYTES} bytes at most"
         raise InvalidValue(what, name, why)
     return name
+
+
+def check_tenant(name: object) -> str:
+    """The name of a tenant for whom somebody may act."""
+    if name == EVERY_TENANT:
+        raise InvalidValue("tenant", name, "is what stands for all tenants, and no name of one")
+    return check_name("tenant", name)
 
 
 def check_key(what: str, key: object) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from haulwright.client.app import Haulwright
     from haulwright.clock import Instant
     from haulwright.operations.backups import BackupOperations
+    from haulwright.operations.bulk import BulkOperations
     from haulwright.operations.dead_letters import DeadLetterOperations
     from haulwright.operations.effects import EffectOperations
     from haulwright.operations.events import EventOperations
@@ -81,6 +82,13 @@ class Operations:
         from haulwright.operations.dead_letters import DeadLetterOperations  # noqa: PLC0415 - as above
 
         return DeadLetterOperations(self.app, self.principal)
+
+    @cached_property
+    def bulk(self) -> BulkOperations:
+        """Bulk actions, each a durable job: preview, start, page, get, stop."""
+        from haulwright.operations.bulk import BulkOperations  # noqa: PLC0415 - as above
+
+        return BulkOperations(self.app, self.principal)
 
     @cached_property
     def effects(self) -> EffectOperations:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from haulwright.client.handle import Handle
 from haulwright.engine.ids import is_id
 from haulwright.engine.join import JOIN_GATE
-from haulwright.engine.names import check_name
+from haulwright.engine.names import OWN_TASKS, check_name
 from haulwright.engine.source import gate_of
 from haulwright.engine.transitions import State
 from haulwright.engine.why import Surroundings, Why, why
-from haulwright.errors import NotFound
+from haulwright.errors import NotFound, Refused
 from haulwright.events import Event
 from haulwright.operations.access import Noun, allowed
 from haulwright.operations.arguments import read_arguments
@@ -203,6 +203,11 @@ class JobOperations(Noun):
     @allowed("job.enqueue")
     def check(self, call: NewCall) -> NewJob:
         """The job of a call, complete and checked. Nothing is written."""
+        if call.task.startswith(OWN_TASKS):
+            message = (
+                f"The task {call.task!r} is the engine's own, and its jobs act with the rights of who started them."
+            )
+            raise Refused(message, hint="Ask for what it does: haulwright job, haulwright dead, POST /api/v1/bulk.")
         options = call.options.copy()
         tenant = self._own_tenant("job.enqueue", options.get("tenant"))
         for what, name in (("tenant", tenant), ("queue", options.get("queue"))):

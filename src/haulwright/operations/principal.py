@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from haulwright.engine.names import check_name
+from haulwright.engine.names import check_name, check_tenant
 from haulwright.errors import Forbidden, Refused
 
 Role = Literal["tenant", "support", "admin", "system", "monitor"]
@@ -32,7 +32,7 @@ class Principal:
     @classmethod
     def of_tenant(cls, tenant: str, name: str = "") -> Principal:
         """A tenant, known from a verified token and from nowhere else."""
-        return cls("tenant", name or tenant, check_name("tenant", tenant))
+        return cls("tenant", name or tenant, check_tenant(tenant))
 
     @classmethod
     def support(cls, name: str, *, tenant: str, reason: str) -> Principal:
@@ -40,7 +40,7 @@ class Principal:
         if not reason.strip():
             message = "Support acts for a tenant only with a reason."
             raise Refused(message, hint="Give the ticket or a sentence; it is recorded.")
-        return cls("support", check_name("principal", name), check_name("tenant", tenant), reason)
+        return cls("support", check_name("principal", name), check_tenant(tenant), reason)
 
     @classmethod
     def admin(cls, name: str, reason: str = "") -> Principal:
@@ -62,7 +62,7 @@ class Principal:
         if self.tenant is not None and self.tenant != tenant:
             message = f"A {self.kind} of {self.tenant} may not act for another tenant."
             raise Forbidden(message, hint="Ask somebody who runs the installation to do it.")
-        return replace(self, tenant=check_name("tenant", tenant))
+        return replace(self, tenant=check_tenant(tenant))
 
     @property
     def acting_tenant(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from haulwright.engine.names import declared_names
 from haulwright.operations.access import Noun, allowed
 
 if TYPE_CHECKING:
@@ -16,4 +17,4 @@ class TaskOperations(Noun):
     @allowed("task.read")
     def list(self) -> list[Task[..., Any]]:
         """The tasks by name."""
-        return [task for _, task in sorted(self._app.tasks.items())]
+        return [self._app.tasks[name] for name in declared_names(self._app.tasks)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from haulwright.clock import SECOND
 from haulwright.engine.durations import Duration, seconds
-from haulwright.engine.names import check_name
+from haulwright.engine.names import check_name, check_tenant
 from haulwright.errors import InvalidValue, Refused
 from haulwright.operations.access import Noun, allowed
 
@@ -53,7 +53,7 @@ class TokenOperations(Noun):
         token, row = self._store.api_tokens.create(
             check_name("name", name),
             role,
-            None if tenant is None else check_name("tenant", tenant),
+            None if tenant is None else check_tenant(tenant),
             expires_at=expires_at,
             actor=self._principal.actor,
         )

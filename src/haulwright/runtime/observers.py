@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 from haulwright.engine.headers import parse_headers
+from haulwright.engine.names import declared_names
 from haulwright.engine.outcome import Bury, Cancel, Died, Done, Failure, NotStarted, Outcome, RetryLater, Skip, Snooze
 from haulwright.engine.settlement import PutBack, Step
 from haulwright.errors import DatabaseLost
@@ -116,7 +117,7 @@ class Observers:
         """The worker begins."""
         event = WorkerStarted(
             worker=self.worker, queues=tuple(options.queues), concurrency=options.concurrency,
-            database=redact(app.database_url.split("?", 1)[0]), tasks=tuple(sorted(app.tasks)),
+            database=redact(app.database_url.split("?", 1)[0]), tasks=declared_names(app.tasks),
             schedules=tuple(sorted(app.schedules)),
         )  # fmt: skip
         self._call("worker_started", event)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any, Literal
@@ -43,6 +43,7 @@ _ARGS = (
     "else (select p.args from haulwright_payloads p where p.job_id = j.id) end"
 )
 """The arguments of a job, wherever they stand."""
+_HOT, _COLD = "haulwright_jobs j", "haulwright_history j"
 PAGE_BYTES = 8 << 20
 """What large arguments of its jobs a page holds at most, but for those of one: then it has fewer jobs."""
 _ARGS_PLACE = [field.name for field in fields(Job)].index("args")
@@ -125,7 +126,7 @@ class Listing:
         if not is_id(job_id):
             return None
         where = _Where(self._mark).add("j.id = {}", job_id).add("j.tenant = {}", tenant)
-        rows = self._db.read(lambda connection: self._both(connection, where, where, 1))
+        rows = self._db.read(lambda connection: self._both(connection, {_HOT: where, _COLD: where}, 1))
         return self._filled(rows)[0] if rows else None
 
     def page(self, job_filter: JobFilter, *, after: str | None = None, limit: int = 50) -> JobPage:
@@ -133,11 +134,13 @@ class Listing:
         check_page(limit)
         if after is not None and not is_id(after):
             raise no_cursor(after)
-        hot, cold = self._where(job_filter, after, hot=True), self._where(job_filter, after, hot=False)
-        index = self._index_of(job_filter)
-        rows = self._db.read(lambda connection: self._both(connection, hot, cold, limit + 1, index))
+        rows = self._rows(job_filter, after, limit + 1)
         jobs = self._filled(rows[:limit])
         return JobPage(jobs, jobs[-1].id if len(rows) > len(jobs) else None)
+
+    def ids(self, job_filter: JobFilter, *, after: str | None = None, limit: int) -> list[str]:
+        """The ids of so many jobs by a filter, the newest first, and nothing else of them: to count, or to act."""
+        return [row[0] for row in self._rows(job_filter, after, limit, "j.id")]
 
     def stuck(self, job_filter: JobFilter, *, before: Instant, after: str | None = None, limit: int = 50) -> JobPage:
         """Running jobs whose lease ran out before a moment, the one that ran out first before the others."""
@@ -173,6 +176,11 @@ class Listing:
         counts = [DeadCount(*row) for row in rows]
         return page_of(counts, limit, lambda row: cursor_of(-row.count, row.tenant, row.error_code or ""))
 
+    def _rows(self, job_filter: JobFilter, after: str | None, limit: int, columns: str = "") -> list[Row]:
+        index = self._index_of(job_filter)
+        tables = {f"{name} {index}": self._where(job_filter, after, hot=name == _HOT) for name in (_HOT, _COLD)}
+        return self._db.read(lambda connection: self._both(connection, tables, limit, columns))
+
     def _filled(self, rows: Sequence[Row]) -> list[Job]:
         """Jobs with their arguments, as many as these leave room for on a page, and at least one."""
         jobs: list[Job] = []
@@ -197,20 +205,22 @@ class Listing:
         return f"indexed by {index}{'_newest' if is_of_all else ''}"
 
     def _both(
-        self, connection: Connection, hot: _Where | None, cold: _Where | None, limit: int, index: str = ""
+        self, connection: Connection, tables: Mapping[str, _Where | None], limit: int, columns: str = ""
     ) -> list[Row]:
         rows: list[Row] = []
-        for table, where in ((f"haulwright_jobs j {index}", hot), (f"haulwright_history j {index}", cold)):
+        for table, where in tables.items():
             if where is not None:
-                rows += self._select(connection, table, where, "j.id desc", limit)
+                rows += self._select(connection, table, where, "j.id desc", limit, columns=columns)
         # A job that ended between the two reads was read twice: it is shown as it was read last.
         once = {row[0]: row for row in rows}
         return [once[job_id] for job_id in sorted(once, reverse=True)[:limit]]
 
-    def _select(self, connection: Connection, source: str, where: _Where, order: str, limit: int) -> list[Row]:
-        columns = _columns(source.split(" ", 1)[0], connection.dialect)
+    def _select(  # noqa: PLR0913 - the parts of a statement
+        self, connection: Connection, source: str, where: _Where, order: str, limit: int, *, columns: str = ""
+    ) -> list[Row]:
+        chosen = columns or _columns(source.split(" ", 1)[0], connection.dialect)
         sql = (
-            f"select {columns} from {source} where {where.sql} "  # noqa: S608 - _Where
+            f"select {chosen} from {source} where {where.sql} "  # noqa: S608 - _Where
             f"order by {order} limit {limit:d}"
         )
         return connection.execute(sql, where.values)
