@@ -98,7 +98,7 @@ def _words_of_engine(served: Served) -> dict[str, str]:
     acme = furnish(served.app, "acme")["acme"]
     return {
         "jobs": acme.job, "dead_letters": acme.dead, "queues": acme.queue, "schedules": acme.schedule,
-        "sources": SOURCE, "tokens": acme.token,
+        "sources": SOURCE, "tokens": acme.token, "bulk": acme.bulk,
     }  # fmt: skip
 
 

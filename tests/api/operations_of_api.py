@@ -35,6 +35,11 @@ VERB_OF = {
     "dead_letters_groups": "dead.read",
     "dead_letters_requeue": "dead.requeue",
     "dead_letters_requeue_many": "dead.requeue",
+    "bulk_preview": "bulk.preview",
+    "bulk_start": "bulk.start",
+    "bulk_list": "bulk.read",
+    "bulk_show": "bulk.read",
+    "bulk_stop": "bulk.stop",
     "queues_list": "queue.read",
     "queues_show": "queue.read",
     "queues_pause": "queue.pause",
@@ -75,6 +80,8 @@ _HOUR = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
 BODIES: Mapping[str, dict[str, Any]] = {
     "jobs_enqueue": {"task": "add", "args": {"a": 1}},
     "jobs_enqueue_many": {"jobs": [{"task": "add", "args": {"a": 1}}]},
+    "bulk_preview": {"act": "cancel"},
+    "bulk_start": {"act": "cancel"},
     "schedules_trigger": {"scheduled_for": (_HOUR - timedelta(hours=9)).isoformat()},
     "schedules_backfill": {
         "first": (_HOUR - timedelta(hours=8)).isoformat(),
@@ -121,7 +128,8 @@ class ApiOperation:
 
     def _url(self, things: Belongings) -> str:
         named = {"queues": things.queue, "schedules": things.schedule, "sources": SOURCE}.get(self.path.split("/")[1])
-        job = things.dead if self.id.startswith("dead_letters") else things.job
+        jobs = {"dead-letters": things.dead, "bulk": things.bulk}
+        job = jobs.get(self.path.split("/")[1], things.job)
         return self.path.format(name=named, job_id=job, prefix=things.token)
 
 

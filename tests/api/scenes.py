@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from haulwright import Haulwright
+from haulwright import Haulwright, Principal
 from haulwright.engine.ids import new_id
 from haulwright.engine.outcome import Bury
 from haulwright.engine.source import source_limits
@@ -25,6 +25,8 @@ class Belongings:
     schedule: str
     effect: str
     token: str
+    bulk: str
+    """A bulk action that waits."""
 
 
 def furnish(app: Haulwright, *tenants: str) -> dict[str, Belongings]:
@@ -41,7 +43,8 @@ def furnish(app: Haulwright, *tenants: str) -> dict[str, Belongings]:
         job = app.operations().jobs.enqueue("add", {"a": 1}, tenant=tenant).id
         app.operations().jobs.enqueue("add", {"a": 1}, tenant=tenant, queue=queue)
         token = app.operations().tokens.create(f"program of {tenant}", tenant=tenant).row.prefix
-        made[tenant] = Belongings(tenant, job, dead, queue, schedule, effect, token)
+        bulk = app.operations(Principal.admin("app").for_tenant(tenant)).bulk.start("cancel", "task:none").job.id
+        made[tenant] = Belongings(tenant, job, dead, queue, schedule, effect, token, bulk)
     return made
 
 

@@ -94,7 +94,9 @@ def test_a_role_does_what_the_table_says_and_every_refusal_is_an_event(served):
 @pytest.mark.proves("TN-03")
 def test_what_belongs_to_another_tenant_looks_to_the_byte_like_what_is_not_there(served, things):
     globex = things["globex"]
-    absent = Belongings("globex", new_id(), new_id(), "glob__-queue", "glob__-hourly", "pay-glob__", "hw_000000000000")
+    absent = Belongings(
+        "globex", new_id(), new_id(), "glob__-queue", "glob__-hourly", "pay-glob__", "hw_000000000000", new_id()
+    )
     before = rows_of(served.app, "globex")
 
     for role in ("tenant", "support", "admin"):
@@ -129,7 +131,15 @@ def test_no_list_filter_or_cursor_gives_a_tenant_a_row_of_another(served, things
                 assert (stolen.status_code, stolen.json()["code"]) == (422, "invalid_value"), operation.id
 
 
-PAGED = {"jobs_list", "dead_letters_list", "queues_list", "schedules_list", "events_list", "effects_unresolved"}
+PAGED = {
+    "jobs_list",
+    "dead_letters_list",
+    "bulk_list",
+    "queues_list",
+    "schedules_list",
+    "events_list",
+    "effects_unresolved",
+}
 
 
 @pytest.mark.proves("TN-01")

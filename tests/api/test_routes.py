@@ -88,9 +88,9 @@ def test_dead_letters_of_a_filter_are_requeued_after_a_look(served, things):
 def test_a_queue_is_paused_with_a_reason_and_resumed(served, admin):
     assert ok(admin.post("/queues/default/pause", json={"reason": "deploy"}))["changed"] is True
     queue = ok(admin.get("/queues/default"))
-    assert (queue["due"], queue["reason"], queue["paused_by"]) == (2, "deploy", "admin:test-admin")
+    assert (queue["due"], queue["reason"], queue["paused_by"]) == (4, "deploy", "admin:test-admin")
     own = ok(served.client().get("/queues"))["queues"]
-    assert {row["name"]: row["due"] for row in own} == {"acme-queue": 1, "default": 1}
+    assert {row["name"]: row["due"] for row in own} == {"acme-queue": 1, "default": 2}
     assert ok(admin.post("/queues/default/resume", json={}))["changed"] is True
     assert ok(admin.get("/queues/a%2Fb"))["name"] == "a/b"
 

@@ -24,6 +24,7 @@ from haulwright.api.limits import ApiLimits, BodyLimits, RequestRoom, UploadRout
 from haulwright.api.open_metrics import MetricsCache
 from haulwright.api.reception import Reception
 from haulwright.api.routes import (
+    bulk,
     dead_letters,
     effects,
     events,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 ENGINE_ROUTES: Final = (
     jobs.routes,
     dead_letters.routes,
+    bulk.routes,
     queues.routes,
     schedules.routes,
     sources.routes,
