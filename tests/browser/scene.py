@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,7 +53,8 @@ def set_scene(folder: Path) -> tuple[Haulwright, dict[str, str]]:
 
     operations = app.operations(Principal.admin("seed"))
     operations.schema.migrate()
-    jobs = {}
+    jobs = {"bulk": operations.bulk.start("retry", f"args.text:{json.dumps(HOSTILE, ensure_ascii=False)}").job.id}
+    app.run_worker(until_empty=True, queues=["default"])
     for number in range(70):
         jobs["succeeded"] = operations.jobs.enqueue("fetch_price", {"sku": f"A-{number:04}"}, tenant="acme").id
     for number in range(3):

@@ -12,7 +12,19 @@ from tests.browser.conftest import log_in, new_tab
 pytestmark = pytest.mark.xdist_group("browser")  # one browser for all of them
 SCREENSHOTS = os.environ.get("HAULWRIGHT_SCREENSHOTS")
 """A folder for a picture of each page; none are taken without it."""
-DIFFERENT = {"overview", "jobs", "jobs-wrong", "jobs-none", "job-dead", "job-queued", "acting", "login"}
+DIFFERENT = {
+    "overview",
+    "jobs",
+    "jobs-wrong",
+    "jobs-none",
+    "job-dead",
+    "job-queued",
+    "bulk",
+    "bulk-new",
+    "bulk-action",
+    "acting",
+    "login",
+}
 """Pages that another one does not stand for, for whom it takes a second each."""
 SIZES = {"desk": (1440, 900), "phone": (390, 844)}
 
@@ -26,6 +38,10 @@ def pages(scene):
         "jobs-wrong": "/ui/jobs?q=task:fetch_price%20stat:dead",
         "jobs-none": "/ui/jobs?q=task:nobody",
         **jobs,
+        "bulk": "/ui/bulk",
+        "bulk-new": "/ui/bulk/new?act=requeue&q=task:parse_page%20state:dead",
+        "bulk-none": "/ui/bulk/new?act=cancel&q=task:nobody",
+        "bulk-action": f"/ui/bulk/{scene.jobs['bulk']}",
         "acting": "/ui/acting",
         "login": "/ui/login",
     }

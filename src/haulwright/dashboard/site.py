@@ -18,7 +18,7 @@ from haulwright.dashboard.kit.call import ROOT, Addresses
 from haulwright.dashboard.kit.forms import LARGEST_BYTES
 from haulwright.dashboard.kit.site import DashboardSite
 from haulwright.dashboard.login import FIRST_PAGE, Doors
-from haulwright.dashboard.pages import errors, job, jobs, overview, queues, workers
+from haulwright.dashboard.pages import bulk, errors, job, jobs, overview, queues, workers
 from haulwright.discovery import installed_applications
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ ENGINE_PAGES: Final = (
     errors.pages,
     queues.pages,
     workers.pages,
+    bulk.pages,
 )
 
 
