@@ -16,6 +16,8 @@ from haulwright.operations.installation import encoding_trouble
 from haulwright.operations.views.growth import growth_tables
 from haulwright.operations.views.health import (
     backup_view,
+    chain_words,
+    holder_words,
     migration_run_view,
     schema_script_view,
     schema_view,
@@ -24,8 +26,6 @@ from haulwright.operations.views.health import (
 
 if TYPE_CHECKING:
     from haulwright.cli.kit.site import Site
-    from haulwright.operations.schema import ChainStatus
-    from haulwright.stores.view_names import ViewName
 
 DIALECTS = ("sqlite", "postgres")
 PROGRESS_SECONDS = 1.0
@@ -76,7 +76,7 @@ def views(site: Site, names: tuple[str, ...], *, take: bool, drop: bool) -> None
         rows = schema.take_view_names(names) if take else schema.drop_view_names(names)
     else:
         rows = [row for row in schema.view_names() if not names or row.held.name in names]
-    lines = [(row.application, row.held.name, row.held.view, _holder(row.held)) for row in rows]
+    lines = [(row.application, row.held.name, row.held.view, holder_words(row.held)) for row in rows]
     site.out.show(view_names_view(rows), Table(("application", "name", "view", "the name is"), lines))
 
 
@@ -86,7 +86,7 @@ def status(site: Site) -> None:
     """Say how far the schema is, how large the database is, and what retention will remove. Nothing is changed."""
     schema = site.operations(open_database=False).schema
     chains, growth = schema.status(), schema.growth(site.settings)
-    rows = [(chain.schema, chain.applied, chain.known, _in_words(chain)) for chain in chains]
+    rows = [(chain.schema, chain.applied, chain.known, chain_words(chain)) for chain in chains]
     tables = [site.out.table(columns, items, now=now) for columns, items, now in growth_tables(growth)]
     site.out.show(schema_view(chains, growth), Table(("schema", "applied", "known", "status"), rows), *tables)
     if not all(chain.current for chain in chains):
@@ -133,11 +133,3 @@ class _Progress:
         if time.monotonic() - self._line_at >= PROGRESS_SECONDS:
             self._line_at = time.monotonic()
             self._site.out.note(f"backup: {100 * done // max(1, total)} %")
-
-
-def _holder(row: ViewName) -> str:
-    return f"a {row.kind} that is not ours" if row.state == "foreign" else row.state
-
-
-def _in_words(chain: ChainStatus) -> str:
-    return "current" if chain.current else "not there yet" if chain.applied == 0 else "behind"

@@ -43,11 +43,9 @@ def list_(
     site: Site, /, where: tuple[str, ...], *, requeued: bool, limit: int, after: str | None, **options: Any
 ) -> None:
     """List dead letters that nobody requeued yet, the newest first."""
-    operations = site.operations()
-    page = operations.dead_letters.page(job_query(where, **options), requeued=requeued, after=after, limit=limit)
-    table = site.out.table(JOB_COLUMNS, page.jobs, now=operations.now(), empty="No dead letters.")
-    site.out.show(jobs_view(page), table)
-    site.out.more(page.next)
+    letters = site.operations().dead_letters
+    page = letters.page(job_query(where, **options), requeued=requeued, after=after, limit=limit)
+    site.show_page(jobs_view(page), JOB_COLUMNS, page.jobs, page.next, empty="No dead letters.")
 
 
 @command.command("counts")
@@ -57,9 +55,7 @@ def list_(
 def counts(site: Site, tenant: str | None, limit: int, after: str | None) -> None:
     """Count the dead letters that wait for somebody, by tenant and error code, the most first."""
     page = site.operations().dead_letters.counts(tenant, after=after, limit=limit)
-    table = site.out.table(DEAD_COUNT_COLUMNS, page.rows, empty="No dead letters.")
-    site.out.show(dead_counts_view(page), table)
-    site.out.more(page.next)
+    site.show_page(dead_counts_view(page), DEAD_COUNT_COLUMNS, page.rows, page.next, empty="No dead letters.")
 
 
 @command.command("requeue")

@@ -31,11 +31,8 @@ command = NounGroup("effect", help="What runs did through the ledger.", makes_da
 @click.pass_obj
 def list_(site: Site, job_id: str, limit: int, after: str | None) -> None:
     """List the effects of a job, in the order of their beginning, with those that it inherited from a dead letter."""
-    operations = site.operations()
-    page = operations.effects.of_job(job_id, after=after, limit=limit)
-    table = site.out.table(EFFECT_COLUMNS, page.rows, now=operations.now(), empty="No effects.")
-    site.out.show(effects_view(page), table)
-    site.out.more(page.next)
+    page = site.operations().effects.of_job(job_id, after=after, limit=limit)
+    site.show_page(effects_view(page), EFFECT_COLUMNS, page.rows, page.next, empty="No effects.")
 
 
 @command.command("unresolved")
@@ -48,12 +45,9 @@ def unresolved(site: Site, tenant: str | None, limit: int, after: str | None) ->
     An unknown one waits for a person, who says so with `effect resolve`. One in doubt was begun by a job that is gone:
     a requeue of that job finds out.
     """
-    operations = site.operations()
-    age = float(site.settings["stuck_effect_seconds"])
-    page = operations.effects.unresolved(tenant, age=age, after=after, limit=limit)
-    table = site.out.table(UNRESOLVED_COLUMNS, page.rows, now=operations.now(), empty="Every effect is settled.")
-    site.out.show(unresolved_page_view(page), table)
-    site.out.more(page.next)
+    age, empty = float(site.settings["stuck_effect_seconds"]), "Every effect is settled."
+    page = site.operations().effects.unresolved(tenant, age=age, after=after, limit=limit)
+    site.show_page(unresolved_page_view(page), UNRESOLVED_COLUMNS, page.rows, page.next, empty=empty)
 
 
 @command.command("resolve")

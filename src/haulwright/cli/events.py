@@ -36,14 +36,11 @@ def list_(  # noqa: PLR0913 - the options of the command, each with a name
 
     A job that succeeds in its first attempt writes no events: its three are read from its row, with --job.
     """
-    operations = site.operations()
     if job_id is None:
-        page = operations.events.page(name=name, tenant=tenant, after=after, limit=limit)
+        page = site.operations().events.page(name=name, tenant=tenant, after=after, limit=limit)
     else:
-        page = operations.jobs.timeline(job_id, name=name, tenant=tenant, after=after, limit=limit)
-    table = site.out.table(EVENT_COLUMNS, page.rows, now=operations.now(), empty="No events.")
-    site.out.show(events_view(page), table)
-    site.out.more(page.next)
+        page = site.operations().jobs.timeline(job_id, name=name, tenant=tenant, after=after, limit=limit)
+    site.show_page(events_view(page), EVENT_COLUMNS, page.rows, page.next, empty="No events.")
 
 
 @command.command("tail")

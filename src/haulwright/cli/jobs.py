@@ -46,11 +46,9 @@ command = NounGroup("job", help="Look at jobs, and ask why one does not run.", m
 def list_(site: Site, /, where: tuple[str, ...], *, stuck: bool, limit: int, after: str | None, **options: Any) -> None:
     """List jobs, the newest first, with holder, heartbeat, times and error."""
     query = job_query(where, **options)
-    operations = site.operations()
-    look = operations.jobs.stuck if stuck else operations.jobs.page
-    page = look(query, after=after, limit=limit)
-    site.out.show(jobs_view(page), site.out.table(JOB_COLUMNS, page.jobs, now=operations.now(), empty="No jobs."))
-    site.out.more(page.next)
+    jobs = site.operations().jobs
+    page = (jobs.stuck if stuck else jobs.page)(query, after=after, limit=limit)
+    site.show_page(jobs_view(page), JOB_COLUMNS, page.jobs, page.next, empty="No jobs.")
 
 
 @command.command("show")

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from haulwright.cli.kit.exits import Exit
-from haulwright.cli.kit.options import page_options, tell_paused, tell_resumed
+from haulwright.cli.kit.options import page_options, tell_pause
 from haulwright.cli.kit.output import LINE_EVERY_SECONDS
 from haulwright.cli.kit.params import DURATION
 from haulwright.cli.kit.verbs import NounGroup
-from haulwright.clock import SECOND
-from haulwright.engine.durations import spell
-from haulwright.operations.views.queues import QUEUE_COLUMNS, drain_view, queues_view
+from haulwright.operations.views.queues import QUEUE_COLUMNS, drain_view, drain_words, queues_view
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,11 +31,8 @@ command = NounGroup("queue", help="Queues: what waits, pause, resume, drain.", m
 @click.pass_obj
 def list_(site: Site, tenant: str | None, limit: int, after: str | None) -> None:
     """List the queues: jobs that are due, parked for later and running, and the live workers that serve them."""
-    operations = site.operations()
-    page = operations.queues.page(tenant=tenant, after=after, limit=limit)
-    empty = "No queue has waiting or running jobs."
-    site.out.show(queues_view(page), site.out.table(QUEUE_COLUMNS, page.rows, now=operations.now(), empty=empty))
-    site.out.more(page.next)
+    page = site.operations().queues.page(tenant=tenant, after=after, limit=limit)
+    site.show_page(queues_view(page), QUEUE_COLUMNS, page.rows, page.next, empty="No queue has jobs that wait or run.")
 
 
 @command.command("pause")
@@ -47,7 +42,7 @@ def list_(site: Site, tenant: str | None, limit: int, after: str | None) -> None
 def pause(site: Site, name: str, reason: str) -> None:
     """Stop claims from a queue. What runs goes on; what waits keeps its place and its deadline."""
     changed = site.operations(site.principal(reason)).queues.pause(name)
-    tell_paused(site, "queue", name, changed=changed)
+    tell_pause(site, "queue", name, paused=True, changed=changed)
 
 
 @command.command("resume")
@@ -55,7 +50,7 @@ def pause(site: Site, name: str, reason: str) -> None:
 @click.pass_obj
 def resume(site: Site, name: str) -> None:
     """Let claims go on, at once. Deadlines of what waited are later by the length of the pause."""
-    tell_resumed(site, "queue", name, changed=site.operations().queues.resume(name))
+    tell_pause(site, "queue", name, paused=False, changed=site.operations().queues.resume(name))
 
 
 @command.command("drain")
@@ -80,7 +75,7 @@ def drain(site: Site, name: str, *, timeout: float | None, include_scheduled: bo
     began = time.monotonic()
     scope: DrainScope = "running" if pause_first else "everything" if include_scheduled else "due"
     last = _watch(site, name, operations.queues.drain(name, scope, timeout=timeout))
-    sentence = f"{name}: {_in_words(last)}" if last.left else f"The queue {name} is drained."
+    sentence = f"{name}: {drain_words(last)}" if last.left else f"The queue {name} is drained."
     site.out.show(drain_view(name, last, time.monotonic() - began), sentence)
     if last.left:
         click.get_current_context().exit(Exit.STILL_RUNNING)
@@ -98,19 +93,9 @@ def _watch(site: Site, name: str, looks: Iterator[DrainProgress]) -> DrainProgre
             break
         if time.monotonic() >= next_line:
             next_line = time.monotonic() + every
-            (line.draw if on_terminal else site.out.note)(f"{name}: {_in_words(progress)}")
+            (line.draw if on_terminal else site.out.note)(f"{name}: {drain_words(progress)}")
     line.end()
     return progress
-
-
-def _in_words(progress: DrainProgress) -> str:
-    queue = progress.queue
-    parts = [f"{queue.left} left ({queue.running} running)", f"{queue.rate:.1f}/s"]
-    if queue.oldest is not None:
-        parts.append(f"the oldest waits for {spell(max(0, progress.at - queue.oldest) // SECOND)}")
-    if queue.parked:
-        parts.append(f"{queue.parked} for later")
-    return ", ".join(parts)
 
 
 def _warn(site: Site, operations: Operations, name: str) -> None:

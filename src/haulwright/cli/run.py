@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 WORTH_SAYING = frozenset({"no_worker", "queue_paused", "unknown_task"})
 """Reasons for which a fresh job would wait without anybody noticing."""
+HEADER_HELP = (
+    "A header, such as traceparent=..., that the job and the jobs it enqueues carry; may be given several times."
+)
 
 
 class _Run(Verb):
@@ -41,13 +44,7 @@ class _Run(Verb):
 @click.option("--key", "job_key", help="Plan it once: a second job under this key is not made.")
 @click.option("--correlation-id", metavar="ID", help="The ticket or trace that the job carries.")
 @click.option("--tag", "tags", multiple=True, help="A tag; may be given several times.")
-@click.option(
-    "--header",
-    "headers",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="A header, such as traceparent=..., that the job and the jobs it enqueues carry; may be given several times.",
-)
+@click.option("--header", "headers", multiple=True, metavar="NAME=VALUE", help=HEADER_HELP)
 @click.pass_obj
 def command(  # noqa: PLR0913 - the options of the command, each with a name
     site: Site,

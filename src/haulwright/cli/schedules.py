@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from haulwright.cli.kit.options import page_options, tell_paused, tell_resumed
+from haulwright.cli.kit.options import page_options, tell_pause
 from haulwright.cli.kit.output import Fields
 from haulwright.cli.kit.params import INSTANT
 from haulwright.cli.kit.verbs import NounGroup
@@ -38,11 +38,8 @@ command = NounGroup("schedule", help="Schedules and their slots.", makes_databas
 @click.pass_obj
 def list_(site: Site, tenant: str | None, limit: int, after: str | None) -> None:
     """List the schedules that the database knows, and those of the app that no worker has declared yet."""
-    operations = site.operations()
-    page = operations.schedules.page(tenant=tenant, after=after, limit=limit)
-    table = site.out.table(SCHEDULE_COLUMNS, page.rows, now=operations.now(), empty="No schedules.")
-    site.out.show(schedules_view(page), table)
-    site.out.more(page.next)
+    page = site.operations().schedules.page(tenant=tenant, after=after, limit=limit)
+    site.show_page(schedules_view(page), SCHEDULE_COLUMNS, page.rows, page.next, empty="No schedules.")
 
 
 @command.command("show")
@@ -116,7 +113,7 @@ def backfill(site: Site, /, name: str, *, first: int, last: int, limit: int, dry
 @click.pass_obj
 def pause(site: Site, name: str) -> None:
     """Stop firing. Slots that come due are recorded as skipped."""
-    tell_paused(site, "schedule", name, changed=site.operations().schedules.pause(name))
+    tell_pause(site, "schedule", name, paused=True, changed=site.operations().schedules.pause(name))
 
 
 @command.command("resume")
@@ -124,4 +121,4 @@ def pause(site: Site, name: str) -> None:
 @click.pass_obj
 def resume(site: Site, name: str) -> None:
     """Fire again, from now on. The slots of the pause stay skipped."""
-    tell_resumed(site, "schedule", name, changed=site.operations().schedules.resume(name))
+    tell_pause(site, "schedule", name, paused=False, changed=site.operations().schedules.resume(name))

@@ -25,11 +25,8 @@ command = NounGroup("source", help="Sources: their rate, breaker and budget; pau
 @click.pass_obj
 def list_(site: Site, limit: int, after: str | None) -> None:
     """List the sources, whether they take requests, and what went through in the last hour."""
-    operations = site.operations()
-    page = operations.sources.page(after=after, limit=limit)
-    table = site.out.table(SOURCE_COLUMNS, page.rows, now=operations.now(), empty="No source is declared.")
-    site.out.show(sources_view(page), table)
-    site.out.more(page.next)
+    page = site.operations().sources.page(after=after, limit=limit)
+    site.show_page(sources_view(page), SOURCE_COLUMNS, page.rows, page.next, empty="No source is declared.")
 
 
 @command.command("show")

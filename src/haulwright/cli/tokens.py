@@ -37,10 +37,8 @@ def create(site: Site, name: str, *, tenant: str | None, role: str, expires_in: 
 @click.pass_obj
 def list_(site: Site, tenant: str | None, limit: int, after: str | None) -> None:
     """List the tokens with their roles, and when they were last used."""
-    operations = site.operations()
-    page = operations.tokens.page(tenant=tenant, after=after, limit=limit)
-    site.out.show(tokens_view(page), site.out.table(TOKEN_COLUMNS, page.rows, now=operations.now(), empty="No tokens."))
-    site.out.more(page.next)
+    page = site.operations().tokens.page(tenant=tenant, after=after, limit=limit)
+    site.show_page(tokens_view(page), TOKEN_COLUMNS, page.rows, page.next, empty="No tokens.")
 
 
 @command.command("revoke")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from haulwright.cli.kit.times import utc_seconds
-from haulwright.operations.views.overview import FRAME_WORKER_COLUMNS, TROUBLE_COLUMNS, frame_queue_columns
+from haulwright.operations.views.overview import FRAME_WORKER_COLUMNS, TROUBLE_COLUMNS, frame_queue_columns, frame_words
 
 if TYPE_CHECKING:
     from haulwright.cli.kit.output import Out, Table
@@ -14,11 +14,7 @@ if TYPE_CHECKING:
 
 def headline(frame: Frame) -> str:
     """The whole in a line."""
-    done, dead = frame.per_second()
-    due, running = sum(queue.due for queue in frame.queues), sum(queue.running for queue in frame.queues)
-    more = "+" if frame.more_queues else ""
-    figures = f"workers {len(frame.workers)}  due {due}{more}  running {running}  done {done:.1f}/s  dead {dead:.1f}/s"
-    return f"{utc_seconds(frame.at)}  {figures}"
+    return f"{utc_seconds(frame.at)}  {frame_words(frame)}"
 
 
 def frame_tables(frame: Frame, out: Out) -> list[Table]:

@@ -20,8 +20,5 @@ if TYPE_CHECKING:
 @click.pass_obj
 def command(site: Site, *, everyone: bool, limit: int, after: str | None) -> None:
     """List the workers that were seen in the last two minutes, the last started first."""
-    operations = site.operations()
-    page = operations.workers.page(everyone=everyone, after=after, limit=limit)
-    table = site.out.table(WORKER_COLUMNS, page.rows, now=operations.now(), empty="No live workers.")
-    site.out.show(workers_view(page), table)
-    site.out.more(page.next)
+    page = site.operations().workers.page(everyone=everyone, after=after, limit=limit)
+    site.show_page(workers_view(page), WORKER_COLUMNS, page.rows, page.next, empty="No live workers.")

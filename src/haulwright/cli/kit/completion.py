@@ -15,6 +15,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from haulwright.cli.kit.verbs import common_values
+from haulwright.engine.names import declared_names
 
 if TYPE_CHECKING:
     from haulwright.cli.kit.site import Site
@@ -49,7 +50,7 @@ def complete_task(ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         else:
             workers = site.operations().workers.page(everyone=True, limit=MOST).rows
             names = {name for worker in workers for name in worker.row.tasks}
-        return [CompletionItem(name) for name in sorted(names) if name.startswith(incomplete)]
+        return [CompletionItem(name) for name in declared_names(names) if name.startswith(incomplete)]
 
     return _looked_up(ctx, look)
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 PAGE = 200
+_PAUSED = {(True, True): "is paused", (True, False): "was paused already", (False, True): "goes on"}
 
 
 def page_options(*, default: int = PAGE, metavar: str = "CURSOR") -> Callable[[F], F]:
@@ -35,16 +36,10 @@ def page_options(*, default: int = PAGE, metavar: str = "CURSOR") -> Callable[[F
     return decorate
 
 
-def tell_paused(site: Site, what: str, name: str, *, changed: bool) -> None:
-    """The answer to a pause of something."""
-    sentence = "is paused" if changed else "was paused already"
-    site.out.show(pause_view(name, paused=True, changed=changed), f"The {what} {name} {sentence}.")
-
-
-def tell_resumed(site: Site, what: str, name: str, *, changed: bool) -> None:
-    """The answer to a resume of something."""
-    sentence = "goes on" if changed else "was not paused"
-    site.out.show(pause_view(name, paused=False, changed=changed), f"The {what} {name} {sentence}.")
+def tell_pause(site: Site, what: str, name: str, *, paused: bool, changed: bool) -> None:
+    """The answer to a pause of something, or to a resume."""
+    sentence = _PAUSED.get((paused, changed), "was not paused")
+    site.out.show(pause_view(name, paused=paused, changed=changed), f"The {what} {name} {sentence}.")
 
 
 def confirm(what: str, question: str, *, hint: str = "Add --yes.") -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 GROUPS: dict[str, tuple[str, ...]] = {
     "Run": ("demo", "dev", "worker", "serve", "run", "sandbox"),
     "Look": ("top", "job", "queue", "source", "schedule", "event", "effect", "workers"),
-    "Repair": ("dead", "dlq", "doctor"),
+    "Repair": ("dead", "dlq", "bulk", "doctor"),
     "Set-up": ("db", "token", "settings"),
 }
 """What the commands of the engine are for, as the list shows them; the applications' come before the set-up."""
@@ -34,6 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "job": ("haulwright.cli.jobs", "Look at jobs, and ask why one does not run."),
     "dead": ("haulwright.cli.dead", "Dead letters: list, count, requeue."),
     "dlq": ("haulwright.cli.dead", "The same as dead."),
+    "bulk": ("haulwright.cli.bulk", "One act on many jobs, as a durable job."),
     "queue": ("haulwright.cli.queues", "Queues: what waits, pause, resume, drain."),
     "source": ("haulwright.cli.sources", "Sources: their rate, breaker and budget; pause, resume, set."),
     "schedule": ("haulwright.cli.schedules", "Schedules and their slots."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import getpass
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from haulwright.clock import Instant
     from haulwright.operations import Operations
     from haulwright.operations.principal import Principal
+    from haulwright.operations.views.columns import Column
     from haulwright.settings import Settings
 
 
@@ -105,6 +106,13 @@ class Site:
     def now(self) -> Instant:
         """The time by which the database decides."""
         return self.operations().now()
+
+    def show_page(
+        self, document: Any, columns: Sequence[Column[Any]], rows: Sequence[Any], following: str | None, *, empty: str
+    ) -> None:
+        """A page of a list: as JSON, or as a table with the word to type for the next one."""
+        self.out.show(document, self.out.table(columns, rows, now=self.now(), empty=empty))
+        self.out.more(following)
 
     def open_database(self) -> None:
         """Open what is there. A command that makes a database puts the schema in place on SQLite, and says so."""

@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from haulwright.cli.kit.output import LINE_EVERY_SECONDS
-from haulwright.engine.durations import spell
 from haulwright.errors import DatabaseProblem
+from haulwright.operations.views.queues import progress_facts, progress_words
 from haulwright.visible import visible_line
 
 if TYPE_CHECKING:
@@ -104,32 +104,5 @@ def _watch(operations: Operations, queues: Collection[str], line: StatusLine, st
 
 def _display(line: StatusLine) -> tuple[Callable[[QueueProgress], None], float]:
     if sys.stderr.isatty():
-        return lambda progress: line.draw(in_words(progress)), ON_TERMINAL_SECONDS
-    return _log, LINE_EVERY_SECONDS
-
-
-def in_words(progress: QueueProgress) -> str:
-    """How far it is, for people."""
-    eta = progress.eta_seconds
-    parts = [
-        f"done {progress.done}",
-        f"failed {progress.failed}",
-        f"left {progress.left}",
-        f"{progress.rate:.1f}/s",
-        *([f"ETA {spell(round(eta))}"] if eta is not None and progress.left else []),
-        *([f"later {progress.parked}"] if progress.parked else []),
-    ]
-    return ", ".join(parts)
-
-
-def _log(progress: QueueProgress) -> None:
-    eta = progress.eta_seconds
-    facts = {
-        "done": progress.done,
-        "failed": progress.failed,
-        "left": progress.left,
-        "per_second": round(progress.rate, 1),
-        "eta_seconds": None if eta is None else round(eta),
-        "later": progress.parked,
-    }
-    log.info("progress", extra={"facts": {name: value for name, value in facts.items() if value is not None}})
+        return lambda progress: line.draw(progress_words(progress)), ON_TERMINAL_SECONDS
+    return lambda progress: log.info("progress", extra={"facts": progress_facts(progress)}), LINE_EVERY_SECONDS

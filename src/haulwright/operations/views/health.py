@@ -150,6 +150,11 @@ def schema_view(chains: Sequence[ChainStatus], growth: DatabaseGrowth | None) ->
     }
 
 
+def chain_words(chain: ChainStatus) -> str:
+    """How far a schema has come, for people."""
+    return "current" if chain.current else "not there yet" if chain.applied == 0 else "behind"
+
+
 def migration_run_view(run: MigrationRun) -> MigrationRunView:
     """What a run of the migrations did."""
     applied: list[MigrationView] = [
@@ -177,6 +182,11 @@ def view_names_view(rows: Sequence[ApplicationViewName]) -> ViewNamesView:
             for row in rows
         ]
     }
+
+
+def holder_words(row: ViewName) -> str:
+    """Who has the name of a view, for people."""
+    return f"a {row.kind} that is not ours" if row.state == "foreign" else row.state
 
 
 def schema_script_view(dialect: str, sql: str) -> SchemaScriptView:

@@ -158,6 +158,14 @@ def _trouble_view(trouble: Trouble) -> TroubleView:
     }
 
 
+def frame_words(frame: Frame) -> str:
+    """The whole in a line, for people."""
+    done, dead = frame.per_second()
+    due, running = sum(queue.due for queue in frame.queues), sum(queue.running for queue in frame.queues)
+    more = "+" if frame.more_queues else ""
+    return f"workers {len(frame.workers)}  due {due}{more}  running {running}  done {done:.1f}/s  dead {dead:.1f}/s"
+
+
 def frame_queue_columns(frame: Frame) -> tuple[Column[QueueStatus], ...]:
     """The columns of the queues of a frame, with what ended a second in it."""
     return (

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 from typing_extensions import TypedDict
 
+from haulwright.clock import SECOND
+from haulwright.engine.durations import spell
 from haulwright.operations.times import iso
 from haulwright.operations.views.columns import Column
 
 if TYPE_CHECKING:
+    from haulwright.operations.progress import QueueProgress
     from haulwright.operations.queues import DrainProgress, QueueStatus
     from haulwright.stores.paging import Page
 
@@ -77,6 +80,45 @@ def drain_view(name: str, progress: DrainProgress, seconds: float) -> DrainView:
         "parked": queue.parked,
         "seconds": round(seconds, 3),
     }
+
+
+def drain_words(progress: DrainProgress) -> str:
+    """How far a drain is, for people."""
+    queue = progress.queue
+    parts = [f"{queue.left} left ({queue.running} running)", f"{queue.rate:.1f}/s"]
+    if queue.oldest is not None:
+        parts.append(f"the oldest waits for {spell(max(0, progress.at - queue.oldest) // SECOND)}")
+    if queue.parked:
+        parts.append(f"{queue.parked} for later")
+    return ", ".join(parts)
+
+
+def progress_words(progress: QueueProgress) -> str:
+    """How far some queues are, for people."""
+    eta = progress.eta_seconds
+    parts = [
+        f"done {progress.done}",
+        f"failed {progress.failed}",
+        f"left {progress.left}",
+        f"{progress.rate:.1f}/s",
+        *([f"ETA {spell(round(eta))}"] if eta is not None and progress.left else []),
+        *([f"later {progress.parked}"] if progress.parked else []),
+    ]
+    return ", ".join(parts)
+
+
+def progress_facts(progress: QueueProgress) -> dict[str, float]:
+    """The same as the facts of a line in a log."""
+    eta = progress.eta_seconds
+    facts = {
+        "done": progress.done,
+        "failed": progress.failed,
+        "left": progress.left,
+        "per_second": round(progress.rate, 1),
+        "eta_seconds": None if eta is None else round(eta),
+        "later": progress.parked,
+    }
+    return {name: value for name, value in facts.items() if value is not None}
 
 
 QUEUE_COLUMNS: Final[tuple[Column[QueueStatus], ...]] = (
