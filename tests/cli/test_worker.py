@@ -193,3 +193,45 @@ def test_once_ends_with_75_where_its_job_has_to_wait_and_says_which(haulwright, 
     assert answer.code == 75
     assert f"Job {job_id} is not finished" in answer.err
     assert f"job why {job_id}" in answer.err
+
+
+SLIPS_APP = """
+from haulwright import Haulwright
+app = Haulwright()
+shop = app.source("shop.example", rate="30/min")
+@app.task(queue="slow", source="shop.exmaple")
+def fetch() -> None: ...
+"""
+
+
+def test_a_worker_warns_of_queues_and_sources_that_it_would_wait_for_in_vain(on_file):
+    """Misspelt, neither fails: the jobs would lie there, or run past the gate, and nobody would hear of it."""
+    Path("slips.py").write_text(SLIPS_APP)
+    Path("slips_too.py").write_text(SLIPS_APP + "@app.task\ndef plain() -> None: ...\n")
+
+    def warnings(*words):
+        err = on_file("worker", "--until-empty", "--log-format", "json", *words).err
+        return [line["message"] for line in map(json.loads, err.splitlines()) if line["level"] == "warning"]
+
+    elsewhere, source = warnings("-A", "slips:app")
+    unnamed, _ = warnings("-A", "slips_too:app")
+    chosen = warnings("-A", "slips_too:app", "--queues", "default")
+
+    assert "no task of the app goes to the queue 'default' that is served here, but to 'slow'. " in elsewhere
+    assert elsewhere.endswith(" worker --queues slow")
+    assert "the source 'shop.exmaple', which the app does not declare. Did you mean 'shop.example'?" in source
+    assert "go to the queue 'slow', which is served only where it is named. " in unnamed
+    assert unnamed.endswith(" worker --queues default,slow")
+    assert chosen == [source]
+    findings = on_file("doctor", "-A", "slips:app", "--json").json["findings"]
+    assert [finding["level"] for finding in findings if finding["check"] == "source"] == ["warn"]
+
+
+def test_a_worker_that_stops_when_nothing_is_due_says_what_is_left_for_later(enqueue, work):
+    """Without it a retry in an hour looks like work that is done."""
+    enqueue("fetch", "url=A1")
+
+    told = work().err
+
+    assert "one job is left for later. See them: haulwright " in told
+    assert " job list --state queued" in told

@@ -83,6 +83,22 @@ def test_a_job_without_a_worker_after_a_run_that_failed(bench):
     )  # fmt: skip
 
 
+def test_a_job_without_a_worker_that_has_to_wait_besides_says_both(bench):
+    """Who starts a worker because of the first must not be left alone with the second."""
+    later = fine.using(delay="90 s").enqueue()
+    one_at_a_time.enqueue()
+    at_gate = one_at_a_time.enqueue()
+    bench.store.leases.claim(new_id(), ["default"], 2)
+
+    told = [app.operations(ADMIN).jobs.why(handle.id).sentence for handle in (later, at_gate)]
+
+    no_worker = "no live worker serves the queue 'default'; besides, it"
+    assert told == [
+        f"{no_worker} is to run in 1 min 30 s",
+        f"{no_worker} waits for concurrency:one_at_a_time, and asks again in 500 ms",
+    ]
+
+
 @pytest.mark.proves("JOB-04")
 def test_a_job_whose_task_no_worker_knows(bench):
     handle = fine.enqueue()

@@ -15,12 +15,15 @@ from haulwright.cli.kit.exits import Exit
 from haulwright.cli.kit.params import DURATION
 from haulwright.cli.kit.verbs import Verb
 from haulwright.errors import InvalidValue, Refused
+from haulwright.operations.app_slips import queue_slips, source_slips
 from haulwright.operations.views.workers import CLAIM_COLUMNS, claim_preview_view, supervised_view, work_done_view
 
 if TYPE_CHECKING:
     from haulwright.cli.kit.site import Site
     from haulwright.cli.kit.status_line import StatusLine
     from haulwright.settings import Settings
+
+log = logging.getLogger("haulwright.cli")
 
 FORMATS = ("text", "json")
 DUMB_TERMINALS = ("dumb", "unknown")
@@ -111,8 +114,11 @@ def command(  # noqa: PLR0913 - the options of the command, each with a name
                 return
             app = site.app  # imported first: it may set up logging of its own
             log_tasks_of(settings, verbose=verbose, line=line)
+            _warn_of_slips(site, settings)
             ends = {"once": once, "max_jobs": max_jobs, "until_empty": until_empty}
             runs = app.run_worker(settings=settings, signals=True, exclusive=exclusive, **ends)
+            if until_empty:
+                _tell_what_is_left(site, settings)
         site.out.show(work_done_view(runs))
     if once and not runs:
         click.get_current_context().exit(Exit.NOTHING_TO_DO)
@@ -144,6 +150,22 @@ def _reporting(site: Site, settings: Settings, *, verbose: bool, progress: bool)
     site.app.operations(site.principal()).now()  # the schema is in place, or that is refused, before anybody looks
     with status_line.progress(site.app.operations(site.principal()), queues_of(settings), line):
         yield line
+
+
+def _warn_of_slips(site: Site, settings: Settings) -> None:
+    """Say what this worker would wait for in vain, before it does."""
+    chosen = settings.setting("queues").origin != "default"
+    for sentence, hint in (*queue_slips(site.app, queues_of(settings), chosen=chosen), *source_slips(site.app)):
+        log.warning("%s. %s", sentence, site.typable(hint))
+
+
+def _tell_what_is_left(site: Site, settings: Settings) -> None:
+    """Say what waits for later, so that nobody takes an end without a run for the end of the work."""
+    queues = site.app.operations(site.principal()).queues
+    count = sum(queues.get(name).parked for name in queues_of(settings))
+    if count:
+        command = site.typable("haulwright job list --state queued")
+        log.info("%s left for later. See them: %s", "one job is" if count == 1 else f"{count} jobs are", command)
 
 
 def _refuse_with_processes(flags: dict[str, bool]) -> None:

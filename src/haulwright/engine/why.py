@@ -70,12 +70,19 @@ def why(job: Job, around: Surroundings) -> Why:
         sentence = f"its queue {job.queue!r} is paused by {around.queue_paused_by}"
         return Why("queue_paused", sentence, f"haulwright queue resume {job.queue}")
     if around.workers_on_queue == 0:
-        sentence = f"no live worker serves the queue {job.queue!r}{_last_error(job)}"
+        sentence = f"no live worker serves the queue {job.queue!r}{_besides(job, around)}"
         return Why("no_worker", sentence, f"haulwright worker --queues {job.queue}")
     if around.workers_with_task == 0:
         sentence = f"no live worker of the queue {job.queue!r} knows the task {job.task!r}"
         return Why("unknown_task", sentence, "deploy the code that declares it, or cancel the job")
     return _waiting(job, around)
+
+
+def _besides(job: Job, around: Surroundings) -> str:
+    """What keeps a job waiting when a worker is there: whoever starts one must not look for it in vain."""
+    if job.run_at > around.now:
+        return f"; besides, {_waiting(job, around).sentence}"
+    return _last_error(job)
 
 
 def _waiting(job: Job, around: Surroundings) -> Why:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from haulwright.errors import HaulwrightError, InvalidPayload, InvalidValue
+from haulwright.operations.app_slips import source_slips
 from haulwright.operations.findings import Finding, ok, problem, warn
 from haulwright.stores.migrations import ENGINE
 from haulwright.stores.sqlite.connection import OLDEST_VERSION
@@ -53,7 +54,10 @@ def look_at_app(app: Haulwright, settings: Settings, error: HaulwrightError | No
         hint = "Give -A package.module:app, or set HAULWRIGHT_APP; a worker needs it."
         yield warn("app", "no app is named: only what needs the database alone can be done", hint)
         return
-    yield ok("app", f"{settings['app']} has {len(app.tasks)} tasks and {len(app.schedules)} schedules")
+    counts = f"{_count(len(app.tasks), 'task')} and {_count(len(app.schedules), 'schedule')}"
+    yield ok("app", f"{settings['app']} has {counts}")
+    for sentence, hint in source_slips(app):
+        yield warn("source", sentence, hint)
     for task in app.tasks.values():
         if trouble := _signature_trouble(task):
             yield problem("task", trouble.message, trouble.hint)
@@ -100,6 +104,10 @@ def encoding_trouble(encoding: str) -> str | None:
     if encoding == "UTF8":
         return None
     return f"the server keeps text in {encoding}, and does not look at it: all of ours is UTF-8 all the same"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _signature_trouble(task: Task[..., Any]) -> InvalidValue | None:
