@@ -82,6 +82,34 @@ def test_a_file_that_is_named_in_place_of_its_module(on_file):
     is_refused(on_file("worker", "-A", "./jobs/shop.py:app"), 2, "Name the module, not its file: jobs.shop\n")
 
 
+def test_an_app_behind_a_dot_and_a_misspelt_module_are_answered_with_what_was_meant(on_file):
+    Path("coinshop.py").write_text("from haulwright import Haulwright\napp = Haulwright()\n")
+
+    is_refused(on_file("worker", "-A", "coinshop.app"), 2, "Did you mean -A coinshop:app?")
+    is_refused(on_file("worker", "-A", "coinshp:app"), 2, "Did you mean -A coinshop:app?")
+    is_refused(on_file("worker", "-A", "nowhere.near:app"), 2, "Go to the folder that contains it")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("worker", "-Q", "slow"), "Did you mean '--queues'?"),
+        (("worker", "-c4"), "Did you mean '--concurrency'?"),
+        (("worker", "--loglevel", "info"), "Did you mean '--verbose'?"),
+        (("worker", "--burst"), "Did you mean '--until-empty'?"),
+        (("job", "list", "-n", "5"), "Did you mean '--limit'?"),
+        (("worker", "--concurency", "4"), "'--concurrency'"),
+        (("beat",), "Did you mean 'worker'?"),
+        (("inspect", "active"), "Did you mean 'job list'?"),
+        (("worker", "shop:app"), "Did you mean -A shop:app?"),
+        (("worker", "high", "low"), "Nothing is expected where 'high' stands."),
+        (("job", "show", "last", "more"), "Nothing is expected where 'more' stands."),
+    ],
+)
+def test_what_other_tools_call_it_is_answered_with_our_word(on_file, words, told):
+    is_refused(on_file(*words), 2, told)
+
+
 def test_an_error_of_syntax_is_told_with_its_place_once(on_file, app_file):
     name, path = app_file
     path.write_text("\napp = (\n")

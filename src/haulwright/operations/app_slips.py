@@ -19,7 +19,7 @@ def queue_slips(app: Haulwright, served: Collection[str], *, chosen: bool) -> It
     """
     queues = {task.options.queue for task in app.tasks.values()}
     missing = sorted(queues.difference(served))
-    if not missing:
+    if not missing or not served:
         return
     names = _names(missing)
     if queues.isdisjoint(served):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 import traceback
+from difflib import get_close_matches
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from haulwright.client.app import Haulwright
 
 DEFAULT_NAME = "app"
+LOOKED_AT_FILES = 1000
+"""So many of a folder, where a module is misspelt."""
 WAYS = 'Give -A package.module:app, set HAULWRIGHT_APP, or write app = "package.module:app" under [tool.haulwright].'
 
 
@@ -51,9 +55,20 @@ def _import(name: str, folders: list[Path]) -> ModuleType:
         if isinstance(error, ModuleNotFoundError) and error.name and f"{name}.".startswith(f"{error.name}."):
             places = " and ".join(map(str, folders))
             message = f"There is no module {error.name}, neither in {places} nor among the installed packages."
-            hint = "Go to the folder that contains it, or install it."
-            raise Refused(message, hint=_module_of_file(name) if name.endswith(".py") else hint) from error
+            raise Refused(message, hint=_meant_module(name, folders)) from error
         raise Refused(_import_failure(name, error), hint="Mend it; --debug shows the traceback.") from error
+
+
+def _meant_module(name: str, folders: list[Path]) -> str:
+    """What was meant by a module that is not there: its file, a module with the app behind a dot, or one beside it."""
+    if name.endswith(".py"):
+        return _module_of_file(name)
+    parent, _, last = name.rpartition(".")
+    if parent in sys.modules and hasattr(sys.modules[parent], last):
+        return f"Did you mean -A {parent}:{last}?"
+    beside = {path.stem for folder in folders for path in islice(folder.glob("*.py"), LOOKED_AT_FILES)}
+    near = get_close_matches(name, beside, n=1)
+    return f"Did you mean -A {near[0]}:{DEFAULT_NAME}?" if near else "Go to the folder that contains it, or install it."
 
 
 def _module_of_file(name: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from haulwright.__about__ import __version__
+from haulwright.cli.kit import other_words
 from haulwright.cli.kit.verbs import COMMON_HELP, Suggesting, common_options
 from haulwright.errors import Refused
 from haulwright.visible import visible
@@ -54,10 +55,6 @@ Those of applications are found by entry point, when a word is none of these or 
 """
 
 
-OTHER_WORDS = {"enqueue": "run", "start": "worker", "status": "doctor", "check": "doctor", "help": "--help"}
-"""What somebody who knows other tools may type, and what it is here."""
-
-
 class Root(Suggesting, click.Group):
     """All commands, and the one place where an error becomes a message and an exit code."""
 
@@ -75,7 +72,7 @@ class Root(Suggesting, click.Group):
 
     def guess(self, ctx: click.Context, name: str) -> str:
         """A word that others have for it, a verb whose noun is missing, or the nearest command."""
-        return OTHER_WORDS.get(name) or self._with_its_noun(ctx, name) or super().guess(ctx, name)
+        return other_words.COMMANDS.get(name) or self._with_its_noun(ctx, name) or super().guess(ctx, name)
 
     def _with_its_noun(self, ctx: click.Context, verb: str) -> str:
         for noun in (*GROUPS["Look"], *GROUPS["Repair"], *GROUPS["Set-up"]):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from haulwright.cli.kit.hints import NOT_FOUND_HINTS
+from haulwright.cli.kit.other_words import OPTIONS
 from haulwright.errors import HaulwrightError, NotFound
 
 if TYPE_CHECKING:
@@ -65,6 +66,21 @@ class Verb(click.Command):
     def own_params(self) -> list[click.Parameter]:
         """The parameters that only this command has."""
         return self.params[: self._own]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the line. An option of other tools, and an app that stands alone, are answered with what was meant."""
+        ctx.allow_extra_args = True
+        try:
+            surplus = super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            known = {name for param in self.params for name in param.opts}
+            meant = [name for name in OPTIONS.get(error.option_name, ()) if name in known]
+            error.possibilities = meant[:1] or error.possibilities
+            raise
+        if surplus and not ctx.resilient_parsing:
+            hint = f" Did you mean -A {surplus[0]}?" if ":" in surplus[0] or surplus[0].endswith(".py") else ""
+            raise click.UsageError(f"Nothing is expected where {surplus[0]!r} stands.{hint}", ctx)
+        return surplus
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run with a site made of the common options, wherever on the line they stood."""
