@@ -105,6 +105,12 @@ POINTS: list[Point] = [
     Point("leave", "inside sources.leave_quietly", "visiting", only="sqlite"),
     Point("leave", "before the commit of sources.leave_quietly", "visiting", only="sqlite"),
     Point("leave", "after sources.leave_quietly", "visiting"),
+    *_beside("leave and wake", "sources.leave_quietly", "crowding", nth=2),
+    *_beside("leave and wake", "jobs.wake", "crowding", nth=4),  # before it at the declarations
+    Point("leave and wake", "before the commit of jobs.wake", "crowding", nth=4, only="sqlite"),
+    Point("leave and wake", "after the commit of jobs.wake", "crowding", nth=4, only="sqlite"),
+    Point("leave and wake", "before the commit of jobs.notify", "crowding", only="postgresql"),
+    Point("leave and wake", "after the commit of jobs.notify", "crowding", only="postgresql"),
     *_around("park", "sources.park", "governed"),
     *_around("park", "sources.move_line", "governed", nth=2),  # the first time is at the declaration
     *_around("respread", "sources.respread", "governed", nth=2),

@@ -10,6 +10,7 @@ from typing import Any
 
 from haulwright import Context, Haulwright, LeaseLost, Retry, Retryable, Snooze, Throttled, Tx
 from haulwright.client.task import Task
+from haulwright.engine.ids import new_id
 from haulwright.engine.job import DEFAULT_LEASE_SECONDS, Lease
 from proof.support.afterlife import Afterlife
 from proof.support.machine import MACHINE
@@ -79,6 +80,10 @@ class Workload:
         )
         self.calm = self.app.source("calm", rate="600/min", burst=10, concurrency=2)
         self.visiting: Task[..., int] = self.app.task(name="visiting", retry=policy, lease=lease)(self._visiting)
+        self.narrow = self.app.source("narrow", concurrency=1)
+        self.crowding: Task[..., int] = self.app.task(name="crowding", source=self.narrow, retry=policy, lease=lease)(
+            self._crowding
+        )
         self.meeting: Task[..., int] = self.app.task(name="meeting", retry=policy, lease=lease)(self._meeting)
         self.harvesting: Task[..., int] = self.app.task(name="harvesting", retry=policy, lease=lease)(self._harvesting)
         self._meets = Meeting(self._may_write)
@@ -210,6 +215,14 @@ class Workload:
         """Pass the gate of a source that is well, and leave it as it was."""
         with self._witnessed(ctx):
             with self.calm.enter():
+                self._charge_once(ctx, number)
+            return ctx.commit("save", self._save, number)
+
+    def _crowding(self, ctx: Context, number: int) -> int:
+        """Pass the gate of a source that takes one at a time, while the others come and wait for its permit."""
+        with self._witnessed(ctx):
+            with self.narrow.enter():
+                assert ctx.store.leases.claim(new_id(), ["default"], 2) == []
                 self._charge_once(ctx, number)
             return ctx.commit("save", self._save, number)
 

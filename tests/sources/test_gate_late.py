@@ -107,7 +107,7 @@ def test_a_run_looks_again_at_a_source_that_another_run_found_failing(bench, app
 
 
 def test_of_many_sources_a_process_remembers_those_that_it_looked_at_last(bench, app, monkeypatch):
-    monkeypatch.setattr("haulwright.stores.sources.gate.MOST_SEEN_OPEN", 3)
+    monkeypatch.setattr("haulwright.stores.sources.open_sources.MOST_SEEN", 3)
     names = [f"shop-{number}.example" for number in range(10)]
     bench.use(app)
     gates, holder = app.store.gates, LeaseKey(new_id(), 1, new_id())

@@ -19,7 +19,12 @@ sqlite_alone = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True
 @pytest.fixture
 def at_once(store):
     """Ask without waiting."""
-    return lambda **how: store.gates.ask_at_once(KEY, Requester(outsider()), lease_seconds=60.0, **how)
+
+    def ask(**how):
+        (answer,) = store.gates.ask_together(KEY, [Requester(outsider())], lease_seconds=60.0, waiting=False, **how)
+        return answer
+
+    return ask
 
 
 @sqlite_alone
@@ -82,7 +87,7 @@ def test_a_run_that_lost_its_lease_passes_nothing_at_once(store, clock, lease):
     declare(store, rate="600/min", burst=5)
     lose(store, clock)
 
-    assert store.gates.ask_at_once(KEY, Requester(lease.key)) is None
+    assert store.gates.ask_together(KEY, [Requester(lease.key)], waiting=False) == [None]
     assert store.sources.standing(KEY).tickets == 0
 
 

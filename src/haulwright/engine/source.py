@@ -240,6 +240,11 @@ class SourceState:
             budget=self.budget,
         )
 
+    @property
+    def is_unlimited(self) -> bool:
+        """Whether it has no figure that a request uses up: who is let in changes nothing for the next."""
+        return self.interval_us == 0 and self.concurrency is None and self.budget is None
+
     def closing(self, now: Instant) -> Closing | None:
         """The gate that keeps everybody out, the last to open first; None where the source takes requests."""
         midnight = (now // DAY_US + 1) * DAY_US

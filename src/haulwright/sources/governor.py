@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from haulwright.client.context import Context, current
 from haulwright.clock import SECOND
@@ -18,6 +18,7 @@ from haulwright.errors import Throttled
 from haulwright.sources.grouped_calls import GroupedCalls
 from haulwright.sources.http.gate import OPEN, Grant, Verdict
 from haulwright.stores.sources.admission import Admission, Denial, Leaving, Release, Requester
+from haulwright.stores.sources.answers import Answer
 
 if TYPE_CHECKING:
     from haulwright.sources.source import Source
@@ -43,6 +44,25 @@ FIRST_NAP_SECONDS: Final = 0.05
 
 Leavings = GroupedCalls[tuple["Gates", Leaving], bool]
 """Those that leave one source at the same moment."""
+
+
+class Ask(NamedTuple):
+    """One who wants to make a request through a source, and on which terms."""
+
+    gates: Gates
+    key: str
+    requester: Requester
+    lease_seconds: float | None
+    patience: float
+
+    @property
+    def terms(self) -> tuple[Gates, str, float | None, float]:
+        """What those have in common who can be answered by one statement."""
+        return (self.gates, self.key, self.lease_seconds, self.patience)
+
+    def alone(self) -> Answer | None:
+        """The answer, asked for by itself, on a thread."""
+        return self.gates.ask(self.key, self.requester, lease_seconds=self.lease_seconds, patience=self.patience)
 
 
 class SourceGrant:
@@ -74,7 +94,8 @@ class Governor:
         self._source = source
         self._came_back: dict[LeaseKey, None] = {}
         self._looks: GroupedCalls[tuple[Gates, Admission], bool] = GroupedCalls(_are_shut)
-        self._leavings: Leavings = GroupedCalls(_leave_quietly, _leave_at_once)
+        self._asks: GroupedCalls[Ask, Answer | None] = GroupedCalls(_ask_together, _ask_at_once)
+        self._leavings: Leavings = GroupedCalls(_leave_together, _leave_at_once)
 
     async def enter(self) -> Grant:
         """Return the right to make one request. A short wait is slept; a longer one raises `Throttled`."""
@@ -115,11 +136,14 @@ class Governor:
 
     async def _ask(self, gates: Gates, running: Context | None) -> Admission | None:
         """Ask until the gate lets us through or the wait becomes too long to be slept."""
+        key = self._source.key
         requester = _outsider() if running is None else self._requester(running)
+        if admission := gates.pass_unlimited(key, requester.holder):
+            return admission
         lease_seconds = max(LEASE_SECONDS, self._source.total_seconds) if running is None else None
         left, nap = PATIENCE_SECONDS, FIRST_NAP_SECONDS
         while True:
-            answer = await _asked(gates, self._source.key, requester, lease_seconds, left)
+            answer = await self._answer(Ask(gates, key, requester, lease_seconds, left))
             if not isinstance(answer, Denial):
                 return answer
             wait = nap if answer.gate == "permits" else answer.wait_us / SECOND
@@ -127,6 +151,21 @@ class Governor:
                 raise _throttled(answer, running)
             await asyncio.sleep(wait)
             left, nap, requester = left - wait, nap * 2, requester._replace(back=True)
+
+    async def _answer(self, ask: Ask) -> Answer | None:
+        """One ask, with those of others where it can be. Where its caller is cancelled, what it got goes back."""
+        asking = self._asks.submit(ask)
+        try:
+            answer = await asyncio.shield(asking)
+            if answer is None:  # it has to ask alone
+                asking = asyncio.get_running_loop().run_in_executor(None, ask.alone)
+                answer = await asyncio.shield(asking)
+        except asyncio.CancelledError:
+            await asyncio.wait([asking])
+            if asking.exception() is None and isinstance(answer := asking.result(), Admission):
+                await asyncio.shield(_unused(ask.gates, answer))
+            raise
+        return answer
 
     async def _has_begun(self, gates: Gates, admission: Admission) -> bool:
         """Wait until a right begins; False, and it is given back, where the source was closed meanwhile."""
@@ -163,12 +202,32 @@ def _are_shut(looks: Sequence[tuple[Gates, Admission]]) -> list[bool]:
     ]
 
 
-def _leave_quietly(leavings: Sequence[tuple[Gates, Leaving]]) -> list[bool]:
+def _ask_together(asks: Sequence[Ask], *, waiting: bool = True) -> list[Answer | None]:
+    """Answer all together that can be; None for each who has to ask alone."""
+    by_terms: dict[Any, list[int]] = {}
+    for place, ask in enumerate(asks):
+        by_terms.setdefault(ask.terms, []).append(place)
+    answers: list[Answer | None] = [None] * len(asks)
+    for (gates, key, lease_seconds, patience), places in by_terms.items():
+        requesters = [asks[place].requester for place in places]
+        passed = gates.ask_together(key, requesters, lease_seconds=lease_seconds, patience=patience, waiting=waiting)
+        for place, answer in zip(places, passed, strict=True):
+            answers[place] = answer
+    return answers
+
+
+def _ask_at_once(asks: Sequence[Ask]) -> list[Answer | None] | None:
+    """The same without waiting for anything, where at least one is answered like that."""
+    answers = _ask_together(asks, waiting=False)
+    return None if all(answer is None for answer in answers) else answers
+
+
+def _leave_together(leavings: Sequence[tuple[Gates, Leaving]]) -> list[bool]:
     """Have all leave together that can; of each, whether it has."""
     by_gates: dict[Gates, list[Leaving]] = {}
     for gates, leaving in leavings:
         by_gates.setdefault(gates, []).append(leaving)
-    left = {gates: bool(gates.leave_quietly(several)) for gates, several in by_gates.items()}
+    left = {gates: gates.leave_together(several) for gates, several in by_gates.items()}
     return [left[gates] for gates, _ in leavings]
 
 
@@ -178,7 +237,7 @@ def _leave_at_once(leavings: Sequence[tuple[Gates, Leaving]]) -> list[bool] | No
     if any(other is not gates for other, _ in leavings):
         return None
     left = gates.leave_quietly([leaving for _, leaving in leavings], waiting=False)
-    return None if left is None else [left] * len(leavings)
+    return [True] * len(leavings) if left else None
 
 
 def _outsider() -> Requester:
@@ -195,24 +254,6 @@ def _throttled(denial: Denial, running: Context | None) -> Throttled:
         f"The source {denial.key} takes no request now ({denial.gate}); the next try is in {wait_us / SECOND:g} s."
     )
     return Throttled(message, after=wait_us / SECOND, gate=denial.name)
-
-
-async def _asked(
-    gates: Gates, key: str, requester: Requester, lease_seconds: float | None, patience: float
-) -> Admission | Denial | None:
-    """One ask. Where its caller is cancelled before the answer is heard, what it got goes back."""
-    at_once = gates.ask_at_once(key, requester, lease_seconds=lease_seconds, patience=patience)
-    if at_once is not None:
-        return at_once
-    ask = partial(gates.ask, key, requester, lease_seconds=lease_seconds, patience=patience)
-    asking = asyncio.get_running_loop().run_in_executor(None, ask)  # a future, where to_thread would make a task of it
-    try:
-        return await asyncio.shield(asking)
-    except asyncio.CancelledError:
-        await asyncio.wait([asking])
-        if asking.exception() is None and isinstance(answer := asking.result(), Admission):
-            await asyncio.shield(_unused(gates, answer))
-        raise
 
 
 async def _unused(gates: Gates, admission: Admission) -> None:

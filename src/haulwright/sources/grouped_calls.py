@@ -45,6 +45,10 @@ class GroupedCalls(Generic[Item, Answer]):
 
     async def call(self, item: Item) -> Answer:
         """The answer for an item. It is asked for even where its caller is ended meanwhile."""
+        return await self.submit(item)
+
+    def submit(self, item: Item) -> asyncio.Future[Answer]:
+        """The same for somebody who has to see the answer, come what may: what is to come of an item."""
         loop = asyncio.get_running_loop()
         group = self._groups.get(loop)
         if group is None:
@@ -54,7 +58,7 @@ class GroupedCalls(Generic[Item, Answer]):
         if not group.is_busy:
             group.is_busy = True
             loop.call_soon(self._next, loop, group)
-        return await future
+        return future
 
     def _next(self, loop: asyncio.AbstractEventLoop, group: _Group[Item, Answer]) -> None:
         calls = [group.waiting.popleft() for _ in range(min(len(group.waiting), MOST_ITEMS))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from haulwright.stores.notify import NotifyThrottle
 from haulwright.stores.sources.admission import ClaimedAdmissions
+from haulwright.stores.sources.open_sources import OpenSources
 
 
 class ProcessState:
@@ -11,6 +12,7 @@ class ProcessState:
 
     def __init__(self) -> None:
         self.admissions = ClaimedAdmissions()
+        self.open_sources = OpenSources()
         self.throttle = NotifyThrottle()
         self.caller_throttle = NotifyThrottle(ahead=self.throttle)
         """For enqueues on a caller's connection. Their notices leave with the caller's commit, late or never: so they

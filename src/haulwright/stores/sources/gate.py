@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from haulwright import events
 from haulwright.clock import SECOND
-from haulwright.engine.job import DEFAULT_TENANT, Lease, LeaseKey
+from haulwright.engine.job import Lease, LeaseKey
 from haulwright.engine.settlement import PutBack
 from haulwright.engine.source import (
     ASK_AGAIN_SECONDS,
@@ -22,21 +21,27 @@ from haulwright.engine.source import (
     SourceState,
     gate_name,
 )
-from haulwright.errors import LeaseLost
-from haulwright.events import Event
-from haulwright.stores.books import book
-from haulwright.stores.connection import Connection, Database, Row, first
+from haulwright.errors import DatabaseUnavailable, LeaseLost
+from haulwright.stores.books import Entry, book
+from haulwright.stores.connection import Columns, Connection, Database, Params, Row, first
 from haulwright.stores.events import Events
 from haulwright.stores.job_rows import fenced
 from haulwright.stores.sources.admission import Admission, Denial, Leaving, Release, Requester
+from haulwright.stores.sources.answers import (
+    Answer,
+    Terms,
+    answers_of,
+    closed_again,
+    release_events,
+    wants_permit,
+)
 from haulwright.stores.sources.limits import Sources
 from haulwright.stores.sources.waiters import SourceWaiters, permit_wait_us
 
-Answer = Admission | Denial
-MOST_SEEN_OPEN: Final = 1000
-"""Sources of which a process remembers when it saw them open: a second or so, for those that it asks just now."""
-NOBODY = LeaseKey("", 0, "")
-"""Who has no probe: a source that lets this one in lets everybody in."""
+UNASKED_SECONDS: Final = 0.1
+"""How long a source that limits nothing is passed without a look, once it was seen open: so late a pause is seen."""
+Run = Callable[[Entry, Params, Columns], list[Row] | None]
+"""How a statement is run; None where it was not."""
 
 
 class Gates:
@@ -49,8 +54,7 @@ class Gates:
         self._waiters = waiters
         self._book = book("haulwright.stores", database.dialect, "sources")
         self._admissions = database.process.admissions
-        self._seen_open: dict[str, float] = {}
-        """When this process last looked at a source that was open to everybody, by its monotonic clock."""
+        self._seen = database.process.open_sources
 
     def ask(
         self, key: str, requester: Requester, *, lease_seconds: float | None = None, patience: float = PATIENCE_SECONDS
@@ -59,10 +63,9 @@ class Gates:
 
         Without a time of its own the right belongs to a run, and ends with its lease.
         """
-        terms = _Terms(_microseconds(lease_seconds), patience, fenced=lease_seconds is None)
-        params, columns = self._asking(key, [requester], terms)
-        answers = _answers(key, [requester], self._db.run_single(self._book["pass"], params, columns))
-        if answers is not None and _wants_permit(answers):
+        terms = Terms(lease_seconds, patience, fenced=lease_seconds is None)
+        answers = self._pass(self._db.run_single, key, [requester], terms)
+        if answers is not None and wants_permit(answers):
             again = partial(self._ask_again, key=key, requesters=[requester], answers=answers, terms=terms)
             answers = self._db.transact(again)  # between the two the lease may have been taken back
         if answers is None:
@@ -70,24 +73,63 @@ class Gates:
             return None
         return answers[0]
 
-    def ask_at_once(
-        self, key: str, requester: Requester, *, lease_seconds: float | None = None, patience: float = PATIENCE_SECONDS
-    ) -> Answer | None:
-        """The same for an event loop: without waiting for anything. None where that cannot be, and `ask` has to."""
-        if not self._db.answers_at_once:
+    def ask_together(
+        self,
+        key: str,
+        requesters: Sequence[Requester],
+        *,
+        lease_seconds: float | None = None,
+        patience: float = PATIENCE_SECONDS,
+        waiting: bool = True,
+    ) -> list[Answer | None]:
+        """The same for several, in one statement; None for each who has to `ask` alone, and got nothing here.
+
+        Without `waiting` it is for an event loop, and where it would take more than a moment that is everybody.
+        """
+        places = sorted(range(len(requesters)), key=lambda place: not requesters[place].back)
+        asking = [requesters[place] for place in places]
+        terms = Terms(lease_seconds, patience, fenced=lease_seconds is None, lasting=waiting)
+        answers: list[Answer | None] = [None] * len(requesters)
+        for place, answer in zip(places, self._pass_together(key, asking, terms), strict=False):
+            answers[place] = answer
+        return answers
+
+    def _pass_together(self, key: str, requesters: Sequence[Requester], terms: Terms) -> list[Answer]:
+        """The answers for the first of them, as far as they are final."""
+        waiting = terms.lasting
+        if not (waiting or self._db.answers_at_once):
+            return []
+        answers = self._pass(self._db.run_single if waiting else self._run_at_once, key, requesters, terms) or []
+        if answers and wants_permit(answers):
+            granted = [answer for answer in answers if isinstance(answer, Admission)]
+            rest = requesters[len(granted) :]
+            return [*granted, *(self._find_permits(key, rest, answers[len(granted) :], terms) if waiting else [])]
+        return answers
+
+    def _find_permits(
+        self, key: str, requesters: Sequence[Requester], answers: list[Answer], terms: Terms
+    ) -> list[Answer]:
+        """The same for those who found no permit; nothing where they have to ask alone, and hear why for themselves."""
+        again = partial(self._ask_again, key=key, requesters=requesters, answers=answers, terms=terms)
+        try:
+            others: list[Answer] | None = self._db.transact(again)
+        except DatabaseUnavailable:
+            return []
+        return others or []
+
+    def pass_unlimited(self, key: str, holder: LeaseKey) -> Admission | None:
+        """What a source gives that limits nothing and was seen open a moment ago: without a statement."""
+        if self._db.clock.now() is not None:
+            return None  # a clock that is set stands still, whatever happens meanwhile
+        if not self._seen.was_unlimited(key, UNASKED_SECONDS):
             return None
-        terms = _Terms(_microseconds(lease_seconds), patience, fenced=lease_seconds is None, lasting=False)
-        params, columns = self._asking(key, [requester], terms)
-        rows = self._db.run_nondurable(self._book["pass"], params, columns, waiting=False)
-        answers = _answers(key, [requester], rows or ())
-        return None if answers is None or _wants_permit(answers) else answers[0]
+        return Admission(key, 0, holder, heard=time.monotonic())
 
     def ask_on(self, connection: Connection, key: str, requesters: Sequence[Requester]) -> list[Answer] | None:
         """Ask for the jobs of a claim, in its transaction; None where the source is not governed."""
-        terms = _Terms(None, PATIENCE_SECONDS, fenced=False)  # their leases are as new as this transaction
-        params, columns = self._asking(key, requesters, terms)
-        answers = _answers(key, requesters, connection.run_batch(self._book["pass"], columns, params))
-        if answers and _wants_permit(answers):
+        terms = Terms(None, PATIENCE_SECONDS, fenced=False)  # their leases are as new as this transaction
+        answers = self._pass(_on(connection), key, requesters, terms)
+        if answers and wants_permit(answers):
             return self._ask_again(connection, key, requesters, answers, terms)
         return answers
 
@@ -103,15 +145,13 @@ class Gates:
         """Whether the source was closed after it let somebody through: to be asked before an old right is used."""
         began = time.monotonic()
         state = self._sources.standing(admission.key)
-        if state is not None and not state.shuts_out(NOBODY):
-            if len(self._seen_open) >= MOST_SEEN_OPEN:
-                self._seen_open.clear()  # which costs a look for each that is asked again
-            self._seen_open[admission.key] = began
+        if state is not None:
+            self._seen.note(state, began)
         return state is not None and state.shuts_out(admission.holder)
 
     def was_open(self, key: str, seconds: float) -> bool:
         """Whether this process saw within so many seconds that the source was open to everybody."""
-        return time.monotonic() - self._seen_open.get(key, float("-inf")) < seconds
+        return self._seen.was_open(key, seconds)
 
     def leave(self, admission: Admission, release: Release, *, quietly: bool = True) -> Denial | None:
         """Give the right back, and say what the request taught about the server; `quietly` where that is enough.
@@ -126,20 +166,39 @@ class Gates:
             row = first(connection.run(self._book["leave"], params))
             if row is None:
                 return False, None
-            record = _release_events(admission.key, row, params["park_us"])
+            record = release_events(admission.key, row, params["park_us"])
             self._events.record(connection, record)
             if row[-1]:
                 self._waiters.wake(connection, admission.key, 1)
-            return bool(record), _closed_again(admission, release, row)
+            return bool(record), closed_again(admission, release, row)
 
         changed, closed = self._db.transact(work)
         if changed:
-            self._seen_open.pop(admission.key, None)
             self._sources.realign(admission.key)
         return closed
 
+    def leave_together(self, leavings: Sequence[Leaving]) -> bool:
+        """The same for several of one source that say nothing of it; False where `leave` has to do it.
+
+        Where somebody waits for the permits, as many are woken, all in one transaction.
+        """
+        if self.leave_quietly(leavings):
+            return True
+        if not all(release.is_quiet for _, release in leavings):
+            return False
+        params, columns = self._quiet_leaving(leavings, waking=True)
+        key = leavings[0].admission.key
+
+        def work(connection: Connection) -> bool:
+            row = first(connection.run_batch(self._book["leave_quietly"], columns, params))
+            if row is not None and row[0]:
+                self._waiters.wake(connection, key, len(leavings))
+            return row is not None
+
+        return self._db.transact(work)
+
     def leave_quietly(self, leavings: Sequence[Leaving], *, waiting: bool = True) -> bool | None:
-        """The same for several of one source, where it changes nothing for others; False where `leave` has to do it.
+        """The same where it changes nothing for others, and nobody waits; False where that is not so.
 
         Nothing depends on it, so it does not wait for the disk. Without `waiting` it is for an event loop: None, and
         nothing done, where it would take more than a moment.
@@ -148,11 +207,19 @@ class Gates:
             return False
         if not (waiting or self._db.answers_at_once):
             return None
+        params, columns = self._quiet_leaving(leavings, waking=False)
+        rows = self._db.run_nondurable(self._book["leave_quietly"], params, columns, waiting=waiting)
+        return None if rows is None else bool(rows)
+
+    def _quiet_leaving(
+        self, leavings: Sequence[Leaving], *, waking: bool
+    ) -> tuple[dict[str, Any], dict[str, list[Any]]]:
         key = leavings[0].admission.key
         counted = [release for _, release in leavings if release.counts]
         params = {
             "key": key,
             "gate": gate_name(key, "permits"),
+            "waking": waking,
             "outcome": "ok" if any(release.outcome == "ok" for _, release in leavings) else leavings[0].release.outcome,
             "requests": len(counted),
             "sent": sum(release.sent for release in counted),
@@ -165,8 +232,7 @@ class Gates:
             "ticket": [admission.ticket for admission in admissions],
             **fenced([admission.holder for admission in admissions]),
         }
-        rows = self._db.run_nondurable(self._book["leave_quietly"], params, columns, waiting=waiting)
-        return None if rows is None else bool(rows)
+        return params, columns
 
     def _leaving(self, admission: Admission, release: Release) -> dict[str, Any]:
         park_us = round(min(max(release.park_seconds, 0.0), LONGEST_PARK_SECONDS) * SECOND)
@@ -242,12 +308,11 @@ class Gates:
         heard = time.monotonic() - age_us / SECOND
         return Admission(lease.source, ticket, lease.key, delay_us, heard, is_probe=bool(is_probe))
 
-    def _asking(
-        self, key: str, requesters: Sequence[Requester], terms: _Terms
-    ) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    def _pass(self, run: Run, key: str, requesters: Sequence[Requester], terms: Terms) -> list[Answer] | None:
+        """The answers of one statement; None where there is none. A source that limits nothing is only looked at."""
         params = {
             "key": key,
-            "lease_us": terms.lease_us,
+            "lease_us": None if terms.lease_seconds is None else round(terms.lease_seconds * SECOND),
             "fenced": terms.fenced,
             "lasting": terms.lasting,
             "brief_us": round(BRIEF_SECONDS * SECOND),
@@ -257,12 +322,25 @@ class Gates:
             "forever": FOREVER,
             "now": self._db.clock.now(),
         }
-        columns: dict[str, list[Any]] = {
-            "place": list(range(1, len(requesters) + 1)),
-            **fenced([requester.holder for requester in requesters]),
-            "back": [requester.back for requester in requesters],
-        }
-        return params, columns
+        holders = fenced([requester.holder for requester in requesters])
+        began = time.monotonic()
+        if self._seen.was_unlimited(key):
+            if run(self._book["pass_unlimited"], {name: params[name] for name in ("key", "fenced", "now")}, holders):
+                self._seen.note_open(key, began, is_unlimited=True)
+                heard = time.monotonic()
+                return [Admission(key, 0, holder, heard=heard) for holder, _ in requesters]
+            self._seen.forget(key)
+        places = list(range(1, len(requesters) + 1))
+        columns = {"place": places, **holders, "back": [requester.back for requester in requesters]}
+        rows = run(self._book["pass"], params, columns)
+        if not rows:
+            return None
+        state = SourceState(*rows[0])
+        self._seen.note(state, began)
+        return answers_of(key, requesters, state)
+
+    def _run_at_once(self, entry: Entry, params: Params, columns: Columns) -> list[Row] | None:
+        return self._db.run_nondurable(entry, params, columns, waiting=False)
 
     def _ask_again(
         self,
@@ -270,7 +348,7 @@ class Gates:
         key: str,
         requesters: Sequence[Requester],
         answers: list[Answer],
-        terms: _Terms,
+        terms: Terms,
     ) -> list[Answer] | None:
         """No permit is free: free those whose holders are gone, and where there are such, ask for the rest again.
 
@@ -280,75 +358,18 @@ class Gates:
             return answers
         admissions = [answer for answer in answers if isinstance(answer, Admission)]
         rest = requesters[len(admissions) :]
-        params, columns = self._asking(key, rest, terms)
-        others = _answers(key, rest, connection.run_batch(self._book["pass"], columns, params))
+        others = self._pass(_on(connection), key, rest, terms)
         return None if others is None else [*admissions, *others]
 
-    def _require_lease(self, key: str, requester: Requester, terms: _Terms) -> None:
+    def _require_lease(self, key: str, requester: Requester, terms: Terms) -> None:
         """No answer came: either there is no such source, or the run has no authority any more."""
         if terms.fenced and self._sources.standing(key) is not None:
             raise LeaseLost(requester.holder.id, requester.holder.fence, "pass")
 
 
-class _Terms(NamedTuple):
-    """On which terms a gate is asked."""
-
-    lease_us: int | None
-    """How long a permit lasts that belongs to no run."""
-    patience: float
-    fenced: bool
-    lasting: bool = True
-
-
-def _microseconds(seconds: float | None) -> int | None:
-    return None if seconds is None else round(seconds * SECOND)
-
-
-def _answers(key: str, requesters: Sequence[Requester], rows: Sequence[Row]) -> list[Answer] | None:
-    """Who got through and from when on, and who comes back after how long. Those who came first are served first."""
-    if not rows:
-        return None
-    state = SourceState(*rows[0])
-    first_ticket = state.tickets - state.granted + 1
-    heard = time.monotonic()
-    answers: list[Answer] = [
-        Admission(key, first_ticket + place, holder, delay_us, heard, state.is_probe(holder))
-        for place, ((holder, _), delay_us) in enumerate(zip(requesters, state.delays_us(), strict=False))
-    ]
-    denied = len(requesters) - state.granted
-    if denied:
-        gate = state.refusal().gate
-        waits = [0] * denied if gate == "permits" else state.turns_us(denied)
-        answers += [Denial(key, gate, wait_us) for wait_us in waits]
-    return answers
-
-
-def _release_events(key: str, row: Row, park_us: int) -> list[Event]:
-    """What the end of a request changed, where it changed something."""
-    breaker, changed, open_until, streak, parked_until, now, _ = row
-    record = []
-    if changed and breaker == "closed":
-        record.append(Event(events.SOURCE_BREAKER_CLOSED, DEFAULT_TENANT, data={"source": key}))
-    elif changed:
-        gate = "credential" if breaker == "refused" else "breaker"
-        seconds = None if breaker == "refused" else (open_until - now) / SECOND
-        data = {"source": key, "gate": gate, "seconds": seconds, "failure_streak": streak}
-        record.append(Event(events.SOURCE_BREAKER_OPENED, DEFAULT_TENANT, data=data))
-    if park_us and parked_until == now + park_us:
-        data = {"source": key, "seconds": park_us / SECOND}
-        record.append(Event(events.SOURCE_PARKED, DEFAULT_TENANT, data=data))
-    return record
-
-
-def _closed_again(admission: Admission, release: Release, row: Row) -> Denial | None:
-    breaker, _, open_until, _, _, now, _ = row
-    if not admission.is_probe or release.outcome != "failed" or breaker != "open":
-        return None
-    return Denial(admission.key, "breaker", open_until - now)
-
-
-def _wants_permit(answers: Sequence[Answer]) -> bool:
-    return isinstance(answers[-1], Denial) and answers[-1].gate == "permits"
+def _on(connection: Connection) -> Run:
+    """In the open transaction of this connection."""
+    return lambda entry, params, columns: connection.run_batch(entry, columns, params)
 
 
 def _turn(lease: Lease) -> tuple[bool, int, int, str]:

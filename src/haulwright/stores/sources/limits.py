@@ -157,7 +157,8 @@ class Sources:
         return changed
 
     def realign(self, key: str) -> int:
-        """Give the waiters of a source turns that fit how it stands now."""
+        """Give the waiters of a source turns that fit how it stands now: it was changed."""
+        self._db.process.open_sources.forget(key)
         return self._waiters.reschedule_waiters(key)
 
     def get(self, key: str) -> SourceRow:

@@ -4,7 +4,7 @@
 -- Decide for all who ask at once. Closed gates let nobody in. A breaker that has cooled down lets one probe in. Then two
 -- meters count: the meter of grants is the hard bound; the line of turns keeps those who just came behind those who wait.
 -- A grant may lie up to :patience_us ahead: its holder sleeps until then. A line in which nobody came for a while is void.
--- With :fenced, a run that lost its lease gets no answer. The row is locked by the first part, which then sees its newest
+-- With :fenced, a run that lost its lease gets no answer, nor does who asks beside it. The row is locked by the first part, which then sees its newest
 -- version: what is decided follows from that row alone, for what other tables say may be older. Each part is
 -- materialized: woven into one, the same terms would be worked out again and again, for nine times the time.
 with input as (
@@ -15,8 +15,8 @@ with input as (
         s.turns_until, s.tickets, s.held, s.spent, s.spent_day, s.paused_until, s.parked_until, s.open_until, s.probe_id,
         s.probe_fence, s.probe_worker, s.probe_until, (select haulwright_now(:now::bigint)) as now
     from haulwright_sources s
-    where s.key = :key and (not :fenced::bool or exists (
-        select 1 from input join haulwright_jobs j
+    where s.key = :key and (not :fenced::bool or (select count(*) from input) = (
+        select count(*) from input join haulwright_jobs j
             on j.id = input.id and j.fence = input.fence and j.worker_id = input.worker_id and j.state || '' = 'running'))
       and (:lasting::bool or s.budget is null and s.burst * s.interval_us <= :brief_us::bigint)
     for update of s
@@ -93,6 +93,18 @@ returning s.key, s.enabled, s.interval_us, s.burst, s.concurrency, s.budget, s.b
     s.granted, s.tickets, s.held, s.spent, s.spent_day, s.paused_until, s.parked_until, s.open_until, s.probe_id,
     s.probe_fence, s.probe_worker, s.probe_until, s.asked_at;
 
+-- name: pass_unlimited
+-- The same for a source that is open and limits nothing: it lets everybody in, and nothing is written. No answer means
+-- that it is not like this now, or, with :fenced, that somebody lost its lease.
+select s.key from haulwright_sources s
+where s.key = :key and s.enabled and s.interval_us = 0 and s.concurrency is null and s.budget is null
+  and s.breaker = 'closed' and greatest(s.paused_until, s.parked_until) <= (select haulwright_now(:now::bigint))
+  and (not :fenced::bool or (
+    select count(*) from unnest(:id::uuid[], :fence::bigint[], :worker_id::uuid[]) as input (id, fence, worker_id)
+    join haulwright_jobs j
+        on j.id = input.id and j.fence = input.fence and j.worker_id = input.worker_id and j.state || '' = 'running')
+    = cardinality(:id::uuid[]));
+
 -- name: claimed
 -- What a job got with its claim, for a run in another process than its claim: the number of its permit, when it begins at
 -- the latest, counted from the claim, how long ago the claim was, and whether it is a probe. Nothing where its permit is
@@ -159,12 +171,13 @@ returning s.breaker, s.breaker_since = s.updated_at, s.open_until, s.failure_str
 -- and nobody waits for the permit. What it writes may be lost with a crash of the server: a permit comes back with its
 -- lease, and one line of traffic more or less harms nobody. So it does not wait for the disk. No answer means that
 -- nothing was done. While all permits are out it does nothing either: who has just lined up for one may be too new to be
--- seen from here.
+-- seen from here. With :waking somebody may wait: the caller wakes as many as leave, in the same transaction.
 with v as materialized (
     select s.key, (select haulwright_now(:now::bigint)) as now, set_config('synchronous_commit', 'off', true)
     from haulwright_sources s
-    where s.key = :key and s.breaker = 'closed' and (s.concurrency is null or s.held < s.concurrency and not exists (
-        select 1 from haulwright_jobs j where j.waiting_on = :gate and j.state = 'queued'))
+    where s.key = :key and s.breaker = 'closed' and (:waking::bool or s.concurrency is null
+        or s.held < s.concurrency and not exists (
+            select 1 from haulwright_jobs j where j.waiting_on = :gate and j.state = 'queued'))
     for update of s
 ), deleted as (
     delete from haulwright_source_permits p using v, (
@@ -187,7 +200,7 @@ set held = greatest(0, s.held - (select count(*) from deleted)),
     updated_at = v.now
 from v
 where s.key = v.key
-returning s.key;
+returning s.concurrency is not null;
 
 -- name: give_back
 -- The permits and probes of leases that ended, whoever held them.

@@ -5,9 +5,10 @@
 -- Decide for all who ask at once. Closed gates let nobody in. A breaker that has cooled down lets one probe in. Then two
 -- meters count: the meter of grants is the hard bound; the line of turns keeps those who just came behind those who wait.
 -- A grant may lie up to :patience_us ahead: its holder sleeps until then. A line in which nobody came for a while is void.
--- With :fenced, a run that lost its lease gets no answer. What is not :lasting may be lost with the machine's power: it is
--- decided only where the whole meter is over before a machine could be back, and where no day's budget counts. Each part is materialized: woven into one, the same terms would
--- be worked out again and again, for more than twice the time.
+-- With :fenced, a run that lost its lease gets no answer, nor does who asks beside it. What is not :lasting may be lost
+-- with the machine's power: it is decided only where the whole meter is over before a machine could be back, and where no
+-- day's budget counts. Each part is materialized: woven into one, the same terms would be worked out again and again, for
+-- more than twice the time.
 update haulwright_sources as s
 set granted = d.total,
     tickets = s.tickets + d.total,
@@ -42,8 +43,8 @@ from (
                     where input.id = probe_id and input.fence = probe_fence and input.worker_id = probe_worker)
                 then probe_until else 0 end) as shut_until
         from haulwright_sources
-        where key = :key and (not :fenced or exists (
-            select 1 from input cross join haulwright_jobs j
+        where key = :key and (not :fenced or (select count(*) from input) = (
+            select count(*) from input cross join haulwright_jobs j
             where j.id = input.id and j.fence = input.fence and j.worker_id = input.worker_id and j.state = 'running'))
           and (:lasting or budget is null and burst * interval_us <= :brief_us)
     ), room as materialized (
@@ -82,6 +83,17 @@ insert into haulwright_source_permits (source, ticket, holder, fence, worker_id,
 select s.key, s.tickets - s.granted + input.place, input.id, input.fence, input.worker_id, :now + :lease_us
 from input cross join haulwright_sources s
 where s.key = :key and s.concurrency is not null and input.place <= s.granted and changes() = 1;
+
+-- name: pass_unlimited
+-- The same for a source that is open and limits nothing: it lets everybody in, and nothing is written. No answer means
+-- that it is not like this now, or, with :fenced, that somebody lost its lease.
+select s.key from haulwright_sources s
+where s.key = :key and s.enabled and s.interval_us = 0 and s.concurrency is null and s.budget is null
+  and s.breaker = 'closed' and max(s.paused_until, s.parked_until) <= :now
+  and (not :fenced or (
+    select count(*) from input cross join haulwright_jobs j
+    where j.id = input.id and j.fence = input.fence and j.worker_id = input.worker_id and j.state = 'running')
+    = (select count(*) from input));
 
 -- name: claimed
 -- What a job got with its claim, for a run in another process than its claim: the number of its permit, when it begins at
@@ -142,6 +154,7 @@ on conflict (source, minute) do update set requests = t.requests + 1, failed = t
 -- and nobody waits for the permit. What it writes may be lost with the machine's power: a permit comes back with its
 -- lease, and one line of traffic more or less harms nobody. So it need not wait for the disk. No answer means that
 -- nothing was done; each part asks the same, for none of them changes the answer.
+-- With :waking somebody may wait: the caller wakes as many as leave, in the same transaction.
 update haulwright_sources as s
 set held = max(0, s.held - (
         select count(*) from input cross join haulwright_source_permits p
@@ -150,20 +163,20 @@ set held = max(0, s.held - (
     failure_streak = case when :outcome = 'ok' then 0 else s.failure_streak end,
     last_success_at = case when :outcome = 'ok' then :now else s.last_success_at end,
     updated_at = :now
-where s.key = :key and s.breaker = 'closed' and (s.concurrency is null or not exists (
+where s.key = :key and s.breaker = 'closed' and (:waking or s.concurrency is null or not exists (
     select 1 from haulwright_jobs j where j.waiting_on = :gate and j.state = 'queued'))
-returning key;
+returning concurrency is not null;
 delete from haulwright_source_permits
 where source = :key
   and (ticket, holder, fence, worker_id) in (
     select input.ticket, input.id, input.fence, input.worker_id from input)
   and exists (
     select 1 from haulwright_sources s where s.key = :key and s.breaker = 'closed')
-  and not exists (select 1 from haulwright_jobs j where j.waiting_on = :gate and j.state = 'queued');
+  and (:waking or not exists (select 1 from haulwright_jobs j where j.waiting_on = :gate and j.state = 'queued'));
 insert into haulwright_traffic as t (source, minute, requests, failed, throttled, sent, received, busy_us)
 select s.key, :now / 60000000, :requests, 0, 0, :sent, :received, :busy_us
 from haulwright_sources s
-where :requests > 0 and s.key = :key and s.breaker = 'closed' and (s.concurrency is null or not exists (
+where :requests > 0 and s.key = :key and s.breaker = 'closed' and (:waking or s.concurrency is null or not exists (
     select 1 from haulwright_jobs j where j.waiting_on = :gate and j.state = 'queued'))
 on conflict (source, minute) do update set requests = t.requests + excluded.requests, sent = t.sent + excluded.sent,
     received = t.received + excluded.received, busy_us = t.busy_us + excluded.busy_us;
