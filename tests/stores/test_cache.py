@@ -6,7 +6,7 @@ import pytest
 
 from haulwright.clock import SECOND
 from haulwright.stores.cache import BODY_LIMIT_BYTES, CachedResponse
-from tests.stores.scenes import START, count
+from tests.stores.scenes import START, count, race
 
 KEY = "a" * 64
 
@@ -20,6 +20,18 @@ def test_an_answer_is_found_again_by_another_process_byte_for_byte(store, open_s
     store.cache.save(KEY, "shop", kept())
 
     assert open_store().cache.load(KEY) == kept()
+
+
+def test_of_all_who_find_an_answer_stale_one_renews_it(store, open_store):
+    store.cache.save(KEY, "shop", kept(seconds=60))
+    stores = [open_store() for _ in range(4)]
+    stale, until = kept(seconds=60).fresh_until, START + 120 * SECOND
+
+    taken = race(*(lambda one=one: one.cache.take_renewal(KEY, stale, until) for one in stores))
+
+    assert sorted(taken) == [False, False, False, True]
+    assert store.cache.load(KEY) == kept(seconds=60)._replace(fresh_until=until)
+    assert not store.cache.take_renewal("b" * 64, stale, until)
 
 
 @pytest.mark.proves("CA-03")

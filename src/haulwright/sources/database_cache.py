@@ -35,6 +35,11 @@ class DatabaseCacheStore:
         """Keep an answer in place of what was there."""
         await asyncio.to_thread(lambda: self._cache().save(key, self._key, _kept(stored)))
 
+    async def take_renewal(self, key: str, stored: CacheEntry, until: float) -> bool:
+        """Mark an answer as being renewed; True for one of the whole fleet."""
+        times = (round(stored.fresh_until * SECOND), round(until * SECOND))
+        return await asyncio.to_thread(lambda: self._cache().take_renewal(key, *times))
+
     async def forget(self, key: str) -> None:
         """Drop what is kept under a key, if anything."""
         await asyncio.to_thread(lambda: self._cache().forget(key))

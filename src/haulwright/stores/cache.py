@@ -57,6 +57,11 @@ class ResponseCache:
         self._db.transact(lambda connection: connection.run(self._book["save"], params))
         return True
 
+    def take_renewal(self, key: str, fresh_until: Instant, until: Instant) -> bool:
+        """Mark an answer as being renewed until a moment; True for one of all who found it fresh until the same one."""
+        params = {"key": key, "fresh_until": fresh_until, "until": until}
+        return bool(self._db.run_single(self._book["take_renewal"], params))
+
     def forget(self, key: str) -> None:
         """Drop what is kept under a key, if anything: most answers that may not be kept have nothing to replace."""
         if self.load(key) is None:

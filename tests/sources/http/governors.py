@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import threading
+from dataclasses import dataclass, field, replace
 
 from haulwright.sources.http import CacheEntry, Verdict
 
@@ -14,6 +15,8 @@ class Gate:
     closed: Exception | None = None
     entered: int = 0
     verdicts: list[Verdict] = field(default_factory=list)
+    left: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+    """Released for each call that left."""
 
     async def enter(self) -> Gate:
         if self.closed:
@@ -23,6 +26,7 @@ class Gate:
 
     async def leave(self, verdict: Verdict) -> None:
         self.verdicts.append(verdict)
+        self.left.release()
 
     @property
     def verdict(self) -> Verdict:
@@ -46,3 +50,17 @@ class Memory:
 
     async def forget(self, key: str) -> None:
         self.kept.pop(key, None)
+
+
+@dataclass
+class SharedMemory(Memory):
+    """One that several clients share, of whom one renews an answer."""
+
+    taken: int = 0
+
+    async def take_renewal(self, key: str, stored: CacheEntry, until: float) -> bool:
+        if self.kept.get(key) != stored:
+            return False
+        self.kept[key] = replace(stored, fresh_until=until)
+        self.taken += 1
+        return True

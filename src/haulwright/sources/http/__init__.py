@@ -1,6 +1,6 @@
 """HTTP with manners: limits, a guard, a gate and a cache before every request."""
 
-from haulwright.sources.http.cache_store import CacheEntry, CacheStore, NoCacheStore
+from haulwright.sources.http.cache_store import CacheEntry, CacheStore, NoCacheStore, RenewingStore
 from haulwright.sources.http.classify import (
     Blocked,
     NotSent,
@@ -32,6 +32,7 @@ __all__ = [
     "OutcomeUnknown",
     "Policy",
     "Rejected",
+    "RenewingStore",
     "Reply",
     "RequestOptions",
     "Secret",

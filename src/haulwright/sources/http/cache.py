@@ -15,13 +15,12 @@ from typing import Final
 from haulwright.clock import SECOND, Clock, host_now
 from haulwright.errors import HaulwrightError
 from haulwright.sources.http import freshness
-from haulwright.sources.http.cache_store import CacheEntry, CacheStore, NoCacheStore
+from haulwright.sources.http.behind import Renewals, Send
+from haulwright.sources.http.cache_store import CacheEntry, CacheStore, NoCacheStore, RenewingStore
 from haulwright.sources.http.classify import SUCCESSES, NotSent, OutcomeUnknown
 from haulwright.sources.http.reply import CacheUse, Response
 from haulwright.sources.http.request import Request
 from haulwright.sources.http.single_flight import FlightResult, SingleFlight, arrival
-
-Send = Callable[[Request], Awaitable[Response]]
 
 KEY_VERSION: Final = 1
 """Part of every key; it grows when the rules below change what a key means."""
@@ -70,8 +69,15 @@ class HttpCache:
         """The time, in seconds since 1970."""
         return (self._clock.now() or host_now()) / SECOND
 
-    async def fetch(
-        self, request: Request, send: Send, *, scope: str | None, revalidate: bool, own_validators: bool = False
+    async def fetch(  # noqa: PLR0913 - how an answer may be had, each with a name
+        self,
+        request: Request,
+        send: Send,
+        *,
+        scope: str | None,
+        revalidate: bool,
+        own_validators: bool = False,
+        renewals: Renewals | None = None,
     ) -> Response:
         """Return the answer to a request: a fresh one that is kept, or the server's."""
         if (
@@ -85,6 +91,8 @@ class HttpCache:
         key, stored = await self._find(request, scope)
         if stored and not revalidate and freshness.is_fresh(stored, request.headers, self.now()):
             return _served(stored, "hit", self.now())
+        if stored and not revalidate and renewals and await self._is_renewed(request, scope, key, stored, renewals):
+            return _served(stored, "stale", self.now())
         flight_key = key_of(
             "flight", request.method, request.address.url, scope, sorted(request.headers.items()), revalidate
         )
@@ -120,6 +128,27 @@ class HttpCache:
             return response, entry
 
         return await self._together(key, ask_server, request, send)
+
+    async def _is_renewed(
+        self, request: Request, scope: str | None, key: str, stored: CacheEntry, renewals: Renewals
+    ) -> bool:
+        """Whether a stale answer may be served as it is, for exactly one of all who share it is asking the server."""
+        now = self.now()
+        if not isinstance(self._store, RenewingStore) or not freshness.may_renew_behind(stored, request.headers, now):
+            return False
+        if stored.fresh_until > now:
+            return True
+        if not renewals.has_room:
+            return False
+
+        async def renew(send: Send) -> None:
+            response, requested_at, entry = await self._ask_server(request, send, key, stored)
+            if entry is None:
+                await self._keep(request, scope, key, response, requested_at)
+
+        if await self._store.take_renewal(key, stored, now + renewals.longest_seconds):
+            renewals.start(request, renew)
+        return True
 
     async def _together(
         self, key: str, lead: Callable[[], Awaitable[tuple[Response, CacheEntry | None]]], request: Request, send: Send

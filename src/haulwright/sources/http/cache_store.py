@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class CacheEntry:
     answered_at: float
     """When the answer was there."""
     fresh_until: float
-    """Until then it is served without asking."""
+    """Until then it is served without asking, or somebody is renewing it."""
     keep_until: float
     """After that nobody needs it any more: prune it."""
     vary: tuple[str, ...] = ()
@@ -44,6 +44,14 @@ class CacheStore(Protocol):
 
     async def forget(self, key: str) -> None:
         """Drop what is kept under a key, if anything."""
+
+
+@runtime_checkable
+class RenewingStore(CacheStore, Protocol):
+    """One that has exactly one of all who share it renew an answer: the others are served the old one meanwhile."""
+
+    async def take_renewal(self, key: str, stored: CacheEntry, until: float) -> bool:
+        """Mark an answer as being renewed until a moment; False where it is not any more as it was read."""
 
 
 class NoCacheStore:

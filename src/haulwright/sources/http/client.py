@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final, Self, TypedDict, TypeVar, Unpack
 from weakref import WeakKeyDictionary
@@ -15,6 +15,7 @@ from haulwright.errors import InvalidValue
 from haulwright.extras import require_extra
 from haulwright.sources.http import background
 from haulwright.sources.http import body as bodies
+from haulwright.sources.http.behind import CallsBehind, Renewals, Send
 from haulwright.sources.http.cache import HttpCache, Keeping
 from haulwright.sources.http.cache_store import NO_STORE, CacheStore
 from haulwright.sources.http.gate import OPEN, Gate
@@ -93,6 +94,7 @@ class Http:
         self._guard = Guard(self._policy)
         self._cache = HttpCache(store or NO_STORE, clock or clock_from_environment())
         self._connections = connections
+        self._behind = CallsBehind()
         self._lock = threading.Lock()
         self._transports: WeakKeyDictionary[asyncio.AbstractEventLoop, Transport] = WeakKeyDictionary()
 
@@ -102,10 +104,13 @@ class Http:
         request = self._request(method, url, options)
         scope = options.get("scope") or self._scope
         ttl = options.get("ttl")
+        renewals = self._renewals(options.get("limits") or self._limits)
 
         async def fetch(step: Request) -> Response:
             revalidate, own = options.get("revalidate", False), options.get("own_validators", False)
-            return await self._cache.fetch(step, call.fetch, scope=scope, revalidate=revalidate, own_validators=own)
+            return await self._cache.fetch(
+                step, call.fetch, scope=scope, revalidate=revalidate, own_validators=own, renewals=renewals
+            )
 
         async def work() -> tuple[Request, Response]:
             if ttl is None:
@@ -161,6 +166,7 @@ class Http:
 
     async def aclose(self) -> None:
         """Close the connections of this loop. The next call opens new ones."""
+        await self._behind.end()
         with self._lock:
             transport = self._transports.pop(asyncio.get_running_loop(), None)
         if transport:
@@ -209,6 +215,15 @@ class Http:
         keeping = Keeping(longest, options.get("parser_version", ""), missing=options.get("keep_missing", False))
         response = await self._cache.fetch_for(request, whole_call, scope=scope, keeping=keeping)
         return last, response
+
+    def _renewals(self, limits: Limits) -> Renewals:
+        """How what is served stale is renewed: each by a call of its own, which nobody waits for."""
+
+        def call(step: Request, work: Callable[[Send], Awaitable[object]]) -> Coroutine[Any, Any, object]:
+            own = self._call(limits)
+            return self._governed(own, step, lambda: work(own.fetch))
+
+        return Renewals(self._behind, limits.total_seconds, call)
 
     def _request(self, method: str, url: str, options: RequestOptions) -> Request:
         """The request that these words describe."""

@@ -61,7 +61,8 @@ def may_store(method: str, request: Headers, status: int, answer: Headers) -> bo
         return False
     if "*" in vary_names(answer) or "content-range" in answer:
         return False
-    return lifetime(answer) > 0 or bool(validators(answer)) or "stale-if-error" in of_answer
+    is_of_use_stale = bool({"stale-if-error", "stale-while-revalidate"} & of_answer.keys())
+    return lifetime(answer) > 0 or bool(validators(answer)) or is_of_use_stale
 
 
 def vary_names(answer: Headers) -> tuple[str, ...]:
@@ -118,6 +119,15 @@ def may_serve_stale(stored: CacheEntry, request: Headers, now: float) -> bool:
         return False
     allowed = [_seconds(who["stale-if-error"]) or 0.0 for who in (of_request, of_answer) if "stale-if-error" in who]
     return bool(allowed) and age(stored, now) - lifetime(stored.headers) <= max(allowed)
+
+
+def may_renew_behind(stored: CacheEntry, request: Headers, now: float) -> bool:
+    """Whether a stale answer may be served while it is asked about behind its caller's back (RFC 5861)."""
+    of_request, of_answer = directives(request), directives(stored.headers)
+    if {"must-revalidate", "no-cache"} & of_answer.keys() or {"no-cache", "max-age", "min-fresh"} & of_request.keys():
+        return False
+    window = _seconds(of_answer.get("stale-while-revalidate", ""))
+    return window is not None and age(stored, now) - lifetime(stored.headers) <= window
 
 
 def validators(answer: Headers) -> dict[str, str]:

@@ -49,7 +49,8 @@ class Reply:
     body: bytes
     """Unpacked."""
     cache: CacheUse = ""
-    """How the cache took part: hit (nothing was sent), revalidated (304), stale (instead of an error), or not."""
+    """How the cache took part: hit (nothing was sent), revalidated (304), stale (instead of an error, or while somebody
+    asks), or not."""
     received_bytes: int = 0
     """The body as it travelled; 0 from the cache."""
     seconds: float = 0.0

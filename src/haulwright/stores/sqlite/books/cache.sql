@@ -16,6 +16,11 @@ set source = excluded.source, status = excluded.status, head = excluded.head, bo
     requested_at = excluded.requested_at, answered_at = excluded.answered_at, fresh_until = excluded.fresh_until,
     keep_until = excluded.keep_until;
 
+-- name: take_renewal
+-- Of all who found an answer stale one renews it: whoever finds it as it was read, and marks it until it is over.
+update haulwright_cache set fresh_until = :until where key = :key and fresh_until = :fresh_until
+returning key;
+
 -- name: forget
 delete from haulwright_cache where key = :key;
 
