@@ -41,7 +41,10 @@ def test_a_token_of_ours_is_known_where_the_database_takes_no_writes(postgres_ur
     with closing(Haulwright(postgres_url)) as app:
         app.operations().schema.migrate()
         token = app.operations().tokens.create("program", tenant="acme").token
-    with closing(Haulwright(f"{postgres_url}%20-c%20default_transaction_read_only%3Don")) as app, serving(app) as served:
+    with (
+        closing(Haulwright(f"{postgres_url}%20-c%20default_transaction_read_only%3Don")) as app,
+        serving(app) as served,
+    ):
         client = served.anonymous(Authorization=f"Bearer {token}")
 
         assert [client.get(path).status_code for path in ("/jobs", "/overview", "/events")] == [200, 200, 200]

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from haulwright.cli.kit.app_finding import WAYS
 from haulwright.cli.kit.output import write
 from haulwright.cli.kit.verbs import Verb
+from haulwright.client.app_finding import WAYS
 from haulwright.errors import Refused
 from haulwright.extras import require_extra
 

@@ -18,8 +18,9 @@ OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "-Q": ("--queues",), "-q": ("--queues", "--queue"), "--queue": ("--queues",), "-c": ("--concurrency",),
     "-t": ("--concurrency",), "--threads": ("--concurrency",), "-w": ("--processes",), "--workers": ("--processes",),
     "-p": ("--processes", "--port"), "-l": ("--verbose", "--limit"), "--loglevel": ("--verbose",),
-    "--log-level": ("--verbose",), "-n": ("--name", "--limit"), "--hostname": ("--name",), "--burst": ("--until-empty",),
-    "-b": ("--until-empty",), "--max-tasks": ("--max-jobs",), "--eta": ("--delay",), "--countdown": ("--delay",),
-    "-u": ("--database",), "--url": ("--database",), "--broker": ("--database",), "--status": ("--state",),
+    "--log-level": ("--verbose",), "-n": ("--name", "--limit"), "--hostname": ("--name",),
+    "--burst": ("--until-empty",), "-b": ("--until-empty",), "--max-tasks": ("--max-jobs",), "--eta": ("--delay",),
+    "--countdown": ("--delay",), "-u": ("--database",), "--url": ("--database",), "--broker": ("--database",),
+    "--status": ("--state",),
 }  # fmt: skip
 """Their options; the first that a command has is meant."""

@@ -56,7 +56,7 @@ class Site:
     @cached_property
     def app(self) -> Haulwright:
         """The app that was named, on the database that was named. Refused where there is none."""
-        from haulwright.cli.kit.app_finding import find_app  # noqa: PLC0415 - as above
+        from haulwright.client.app_finding import find_app  # noqa: PLC0415 - as above
 
         setting = self.settings.setting("app")
         origin = Path(setting.origin)

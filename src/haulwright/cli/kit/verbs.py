@@ -73,10 +73,11 @@ class Verb(click.Command):
         try:
             surplus = super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            known = {name for param in self.params for name in param.opts}
-            meant = [name for name in OPTIONS.get(error.option_name, ()) if name in known]
-            error.possibilities = meant[:1] or error.possibilities
-            raise
+            names = {name for param in self.params for name in param.opts}
+            meant = [name for name in OPTIONS.get(error.option_name, ()) if name in names]
+            if not meant:
+                raise
+            raise click.NoSuchOption(error.option_name, possibilities=meant[:1], ctx=error.ctx) from error
         if surplus and not ctx.resilient_parsing:
             hint = f" Did you mean -A {surplus[0]}?" if ":" in surplus[0] or surplus[0].endswith(".py") else ""
             raise click.UsageError(f"Nothing is expected where {surplus[0]!r} stands.{hint}", ctx)
