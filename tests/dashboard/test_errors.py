@@ -55,10 +55,10 @@ def test_a_group_is_requeued_after_a_look_at_what_it_takes_with_a_reason(served,
     assert len(preview.all("tr[data-row]")) == 4
     assert admin.open("/ui/jobs?q=state:queued").all("tr[data-row]") == []
 
-    assert "with a reason" in admin.submit(preview, "/errors/requeue", reason=" ").text
+    assert "with a reason" in admin.submit(preview, "/errors/requeue", reason=" ").notice
     done = admin.submit(preview, "/errors/requeue", reason="the shelves are full again")
 
-    assert "4 dead letters of fail got another life." in done.text
+    assert "4 dead letters of fail got another life." in done.notice
     assert len(admin.open("/ui/jobs?q=state:queued task:fail").all("tr[data-row]")) == 4
     reasons = {event.data.get("reason") for event in served.app.operations().events.page(name="job.requeued").rows}
     assert reasons == {"the shelves are full again"}
@@ -83,7 +83,7 @@ def test_one_form_takes_so_many_and_says_that_there_are_more(admin, monkeypatch)
     preview = admin.open(requeue_link(admin.open("/ui/errors"), "fail").attributes["href"])
 
     assert "2 of more than 2 dead letters" in preview.text
-    assert "There are more of this error" in admin.submit(preview, "/errors/requeue", reason="half").text
+    assert "There are more of this error" in admin.submit(preview, "/errors/requeue", reason="half").notice
     assert len(admin.open("/ui/jobs?q=state:queued task:fail").all("tr[data-row]")) == 2
 
 
@@ -95,7 +95,7 @@ def test_one_dead_letter_is_requeued_alone_and_once(admin):
     landed = admin.submit(preview, f"/{job['id']}/requeue")
 
     assert landed.path.startswith("/ui/jobs/")
-    assert "goes on as job" in landed.text
+    assert "goes on as job" in landed.notice
     again = admin.submit(preview, f"/{job['id']}/requeue")
     assert again.all(".notice.refused") != []
 

@@ -27,12 +27,12 @@ def test_a_queue_is_paused_and_resumed_with_who_and_why(served, admin):
 
     paused = admin.submit(page, "/pause", reason="the server moves")
 
-    assert "is paused" in paused.text
+    assert "is paused" in paused.notice
     assert "the server moves" in admin.open("/ui/queues").text
     assert "test-admin" in admin.open("/ui/queues").text
     status = served.app.operations().queues.get(LANE)
     assert (status.pause_reason, status.paused_at is not None) == ("the server moves", True)
-    assert "goes on" in admin.submit(paused, "/resume", reason="it moved").text
+    assert "goes on" in admin.submit(paused, "/resume", reason="it moved").notice
     assert served.app.operations().queues.get(LANE).paused_at is None
 
 

@@ -36,6 +36,11 @@ class Page:
         return " ".join(body.text().split()) if body is not None else ""
 
     @property
+    def notice(self) -> str:
+        """What it says of the action that led here."""
+        return " ".join(" ".join(notice.text().split()) for notice in self.all(".notice"))
+
+    @property
     def path(self) -> str:
         """Where it is, after all redirects."""
         return self.answer.request.url.raw_path.decode()
