@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
+
 from haulwright.dashboard.kit.answers import POLICY
+from haulwright.engine.source import source_limits
 from tests.support.dashboard import Person, people
 
 EVERYBODY = ("tenant", "support", "admin", "monitor")
 STAFF = ("support", "admin", "monitor")
 PEOPLE = ("tenant", "support", "admin")
+OWNERS = ("admin", "monitor")
 PAGES = {
     "/ui/errors": PEOPLE,
     "/ui/errors/requeue?task=fail&error_class=RuntimeError&error_code=RuntimeError": PEOPLE,
@@ -15,16 +19,39 @@ PAGES = {
     "/ui/queues/slow%20lane": EVERYBODY,
     "/ui/workers": STAFF,
     "/ui/workers?all=1": STAFF,
+    "/ui/sources": STAFF,
+    "/ui/sources/shop%2Fprices": STAFF,
+    "/ui/audit": PEOPLE,
+    "/ui/audit?name=queue.paused": PEOPLE,
+    "/ui/doctor": OWNERS,
+    "/ui/settings": ("admin",),
+    "/ui/schedules": PEOPLE,
+    "/ui/schedules/hourly%2Fberlin": PEOPLE,
+    "/ui/schedules/hourly%2Fberlin/backfill": PEOPLE,
+    "/ui/schedules/hourly%2Fberlin/backfill?first=2026-05-01T00:00&last=2026-05-01T05:00": PEOPLE,
 }
 """Every page, with the roles that may see it."""
 
 
+@pytest.fixture
+def app(app):
+    """With what stands in the code beside its tasks."""
+    app.schedule("hourly/berlin", "0 * * * *", app.tasks["add"], args={"a": 1}, tz="Europe/Berlin", tenant="acme")
+    return app
+
+
 def fill(app):
-    """Something to see on each page."""
+    """Something to see on each page that has a list."""
     jobs = app.operations().jobs
     jobs.enqueue("fail", {"why": "the shelf is empty"}, tenant="acme")
     app.run_worker(until_empty=True)
     jobs.enqueue("add", {"a": 1}, tenant="acme", queue="slow lane")
+
+
+@pytest.fixture(autouse=True)
+def shop(served):
+    """A source, which is there from its first request on."""
+    served.app.store.sources.declare("shop/prices", source_limits(rate="30/min", concurrency=2, budget=5000))
 
 
 def test_each_page_answers_each_role_as_its_rights_say_empty_or_not(served):
@@ -42,7 +69,9 @@ def test_each_page_answers_each_role_as_its_rights_say_empty_or_not(served):
             for link in person.open("/ui/overview").all(".top nav a"):
                 assert person.open(link.attributes["href"]).answer.status_code == 200
     refused = served.app.operations().events.page(name="request.refused", limit=500).rows
-    assert {"dead.read", "worker.read"} <= {event.data["verb"] for event in refused}
+    assert {"dead.read", "worker.read", "source.read", "health.read", "settings.read"} <= {
+        event.data["verb"] for event in refused
+    }
 
 
 def test_each_page_is_there_as_json(served, admin):
@@ -70,11 +99,11 @@ def test_no_page_has_anything_inline(served, admin):
             assert field.parent.tag == "label" or page.all(f'label[for="{labelled[0]}"]') or labelled[1]
 
 
-def test_behind_a_proxy_with_a_prefix_every_address_has_it(app):
-    with people(app, root_path="/tools/jobs") as served:
-        fill(app)
-        person = Person(served)
-        token = app.operations().tokens.create("t", role="admin", tenant=None).token
+def test_behind_a_proxy_with_a_prefix_every_address_has_it(served):
+    with people(served.app, root_path="/tools/jobs") as proxied:
+        fill(served.app)
+        person = Person(proxied)
+        token = served.app.operations().tokens.create("t", role="admin", tenant=None).token
         landed = person.client.post("/ui/login", data={"token": token}, follow_redirects=False)
         cookie = landed.headers.get_list("set-cookie")[0].partition(";")[0]
         for path in PAGES:

@@ -18,7 +18,20 @@ from haulwright.dashboard.kit.call import ROOT, Addresses
 from haulwright.dashboard.kit.forms import LARGEST_BYTES
 from haulwright.dashboard.kit.site import DashboardSite
 from haulwright.dashboard.login import FIRST_PAGE, Doors
-from haulwright.dashboard.pages import bulk, errors, job, jobs, overview, queues, workers
+from haulwright.dashboard.pages import (
+    audit,
+    backfill,
+    bulk,
+    doctor,
+    errors,
+    job,
+    jobs,
+    overview,
+    queues,
+    schedules,
+    sources,
+    workers,
+)
 from haulwright.discovery import installed_applications
 
 if TYPE_CHECKING:
@@ -30,9 +43,14 @@ ENGINE_PAGES: Final = (
     jobs.pages,
     job.pages,
     errors.pages,
+    bulk.pages,
     queues.pages,
     workers.pages,
-    bulk.pages,
+    backfill.pages,
+    schedules.pages,
+    sources.pages,
+    audit.pages,
+    doctor.pages,
 )
 
 

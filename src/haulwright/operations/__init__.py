@@ -148,7 +148,7 @@ class Operations:
 
     @cached_property
     def health(self) -> Health:
-        """Is all well here: examine, verify."""
+        """Is all well here: examine, verify; and what is set: settings."""
         from haulwright.operations.health import Health  # noqa: PLC0415 - as above
 
         return Health(self.app, self.principal)

@@ -60,6 +60,7 @@ VERBS: Final[dict[str, frozenset[Role]]] = {
     "worker.preview": INSTALLATION,
     "overview.read": EVERYBODY | MONITOR,
     "health.read": INSTALLATION | MONITOR,
+    "settings.read": INSTALLATION,
     "metrics.read": ADMIN | MONITOR,
     "schema.read": INSTALLATION,
     "schema.migrate": ADMIN,

@@ -28,7 +28,7 @@ from haulwright.stores.listing import JobFilter
 from haulwright.stores.paging import PAGE_LIMIT, every_row
 
 if TYPE_CHECKING:
-    from haulwright.settings import Settings
+    from haulwright.settings import Setting, Settings
     from haulwright.stores.store import Store
 
 SKEW_SECONDS = 2.0
@@ -108,6 +108,11 @@ class Health(Onlooker):
                 *examine("rows", lambda: _rows(store)),
                 *examine("effects", lambda: _abandoned_effects(store, stuck_effect_seconds)),
             ]
+
+    @allowed("settings.read")
+    def settings(self, settings: Settings) -> list[Setting]:
+        """Every figure that can be set, with its value and origin. Views of it show no secret."""
+        return settings.all()
 
 
 def _look_at_store(store: Store | None, tables: Sequence[str]) -> list[Finding]:
