@@ -41,6 +41,8 @@ def pages(scene):
         "audit-wrong": "/ui/audit?name=queue.pausd",
         "doctor": "/ui/doctor",
         "settings": "/ui/settings",
+        "tasks": "/ui/tasks",
+        "task": f"/ui/tasks/fetch_price?job={scene.jobs['succeeded']}",
     }
 
 

@@ -21,6 +21,8 @@ PAGES = {
     "/ui/workers?all=1": STAFF,
     "/ui/sources": STAFF,
     "/ui/sources/shop%2Fprices": STAFF,
+    "/ui/tasks": PEOPLE,
+    "/ui/tasks/greet": PEOPLE,
     "/ui/audit": PEOPLE,
     "/ui/audit?name=queue.paused": PEOPLE,
     "/ui/doctor": OWNERS,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import sys
 import typing
 from collections.abc import Callable, Mapping
@@ -185,7 +186,19 @@ class Signature:
         definitions: dict[str, Any] = schema.get("$defs", {})
         if "$ref" in arguments:
             arguments = definitions.pop(arguments["$ref"].rpartition("/")[2])
-        return {**arguments, "$defs": definitions} if definitions else dict(arguments)
+        arguments = {**arguments, "properties": self._with_defaults(arguments.get("properties", {}))}
+        return {**arguments, "$defs": definitions} if definitions else arguments
+
+    def _with_defaults(self, properties: Mapping[str, Any]) -> dict[str, Any]:
+        """The same with what each is where nothing is given; a default without a JSON form is left out."""
+        described = {name: dict(schema) for name, schema in properties.items()}
+        for name, default in self._binding[1].items():
+            try:
+                text = Values(self.hints.get(name, Any), name).dump(default, ARGS_LIMIT_BYTES)
+            except (InvalidPayload, InvalidValue):
+                continue
+            described[name]["default"] = json.loads(text)
+        return described
 
     def load(self, text: str) -> dict[str, Any]:
         """The arguments of a run."""

@@ -29,6 +29,9 @@ How to add a page, `Queues` for example: one file here and one template.
         call.because(form.text("reason")).queues.pause(call.path["name"])
         return ActionDone(f"The queue {call.path['name']} is paused.", to=call.url("/queues"))
 
+An action that cannot take its form may return `FormAgain`: the form is drawn once more, with what was typed and what is
+wrong beside it. A filter of jobs in an address is spelt by `jobs_query`, which puts quotes around names that need them.
+
 `templates/queues.html` extends `base.html` and sees two names: `page`, the value that the function returned, and `call`
 (`call.url(path, **query)`, `call.here(**changes)`, `call.can(verb)`). `macros.html` has what pages share: `state`,
 `time`, `text`, `clip`, `json`, `figure`, `bars`, `copy`, `turns`, `job_link`, `action`. Then the module is named in

@@ -30,6 +30,7 @@ from haulwright.dashboard.pages import (
     queues,
     schedules,
     sources,
+    tasks,
     workers,
 )
 from haulwright.discovery import installed_applications
@@ -51,6 +52,7 @@ ENGINE_PAGES: Final = (
     sources.pages,
     audit.pages,
     doctor.pages,
+    tasks.pages,
 )
 
 

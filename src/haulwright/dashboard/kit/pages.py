@@ -42,7 +42,7 @@ class ActionSpec:
 
     path: str
     verb: str
-    function: Callable[[PageCall, Form], ActionDone]
+    function: Callable[[PageCall, Form], ActionDone | FormAgain]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,16 @@ class ActionDone:
     text: str
     to: str
     """The address of the page that shows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormAgain:
+    """A form that could not be taken, drawn once more with what was typed, and what is wrong beside it."""
+
+    template: str
+    title: str
+    page: Any
+    """What the template shows. An action that answers so has the path of the page of its form."""
 
 
 class PageRoutes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
 from starlette.concurrency import run_in_threadpool
@@ -20,6 +21,7 @@ from haulwright.dashboard.kit.call import JSON_SUFFIX, ROOT, Addresses, PageCall
 from haulwright.dashboard.kit.forms import read_form
 from haulwright.dashboard.kit.navigation import NavEntry
 from haulwright.dashboard.kit.notices import Notice, forget_notice, leave_notice, read_notice
+from haulwright.dashboard.kit.pages import FormAgain
 from haulwright.dashboard.kit.templates import environment
 from haulwright.errors import HaulwrightError, InvalidValue
 from haulwright.operations import Operations
@@ -29,6 +31,7 @@ from haulwright.operations.requests import look
 if TYPE_CHECKING:
     from haulwright.api.auth.identity import CallerIdentity
     from haulwright.api.reception import Reception
+    from haulwright.dashboard.kit.forms import Form
     from haulwright.dashboard.kit.pages import ActionDone, ActionSpec, PageRoutes, PageSpec
     from haulwright.operations.principal import Principal
 
@@ -123,8 +126,8 @@ class DashboardSite:
             call = await self.call_of(request, action.path)
             form = await read_form(request)
             back = below_root(call.prefix, form.text("back", most=4000))
-            work = partial(action.function, call, form)
-            done: ActionDone = await run_in_threadpool(look, call.app, call.principal, work, request_id=call.request_id)
+            work = partial(self._do, action, call, form)
+            done = await run_in_threadpool(look, call.app, call.principal, work, request_id=call.request_id)
         except HaulwrightError as error:
             if call is None or back is None:
                 return await self.refuse(request, error, call, as_json=False)
@@ -133,9 +136,18 @@ class DashboardSite:
             return answer
         except Exception as error:  # noqa: BLE001 - every one is answered
             return await self.refuse(request, error, call, as_json=False)
+        if isinstance(done, Response):
+            return done
         answer = go(done.to)
         leave_notice(request, answer, Notice("done", done.text))
         return answer
+
+    def _do(self, action: ActionSpec, call: PageCall, form: Form) -> ActionDone | Response:
+        done = action.function(call, form)
+        if isinstance(done, FormAgain):
+            status = HTTPStatus.UNPROCESSABLE_ENTITY
+            return html(self.templates, done.template, status=status, page=done.page, call=call, title=done.title)
+        return done
 
     async def refuse(self, request: Request, error: Exception, call: PageCall | None, *, as_json: bool) -> Response:
         """Answer a request that failed: somebody unknown goes to the login first, and comes back then."""
