@@ -32,13 +32,12 @@ def test_workers_are_live_silent_or_stopped(served, admin):
 
 def test_what_a_worker_holds_leads_to_jobs_that_run(served, admin):
     served.app.operations().jobs.enqueue("add", {"a": 1}, tenant="acme", queue="slow lane")
-    worker = Identity(new_id(), "w1", "alpha", "b1", 7, "100", "1.2.3")
-    served.app.store.workers.register(worker, ["default", "slow lane"], ["add"])
+    worker, idle = (Identity(new_id(), name, "alpha", "b1", 7, "100", "1.2.3") for name in ("w1", "w2"))
+    for each in (idle, worker):
+        served.app.store.workers.register(each, ["default", "slow lane"], ["add"])
     assert len(served.app.store.leases.claim(worker.id, ["slow lane"])) == 1
 
-    (row,) = admin.open("/ui/workers").all("tr[data-row]")
-
-    link = row.css_first("td.n a")
+    (link,) = admin.open("/ui/workers").all("tr[data-row] td.n a")
     assert link.text() == "1"
     assert len(admin.open(link.attributes["href"]).all("tr[data-row]")) == 1
 

@@ -12,6 +12,7 @@ from haulwright import Haulwright, Permanent, Principal
 from haulwright.errors import InvalidValue
 from haulwright.operations.filters import FIELDS, FilterError, FilterWord, JobQuery, parse_filter, require_filter
 from haulwright.operations.views.jobs import state_word
+from tests.operations.fleet import worker
 
 app = Haulwright()
 ADMIN = Principal.admin("root")
@@ -109,6 +110,19 @@ def test_a_filter_finds_what_it_says(find, text, jobs):
     assert find(text) == jobs
 
 
+def test_jobs_are_found_by_the_worker_that_has_them(find):
+    find("")
+    first, second = worker(1), worker(2)
+    for each in (first, second):
+        app.store.workers.register(each, ["default", "slow"], ["price", "fetch"])
+    app.store.leases.claim(first.id, ["default"])
+    app.store.leases.claim(second.id, ["slow"])
+
+    assert find(f"worker:{first.id}") == ["new"]
+    assert find(f"state:running worker:{first.id},{second.id}") == ["new", "slow"]
+    assert find(f"state:running -worker:{first.id}") == ["slow"]
+
+
 def test_a_tenant_finds_its_own_whatever_its_filter_says(find):
     find("")
     jobs = app.operations(Principal.of_tenant("acme")).jobs
@@ -146,7 +160,7 @@ def test_dead_letters_and_stuck_jobs_take_the_same_language(find):
         ("task:>a", 0, "task:>a", "has no order", "task:value"),
         ("attempts:>1,2", 0, "attempts:>1,2", "several values", ""),
         ("attempts:many", 0, "attempts:many", "no whole number", ""),
-        ("id:12", 0, "id:12", "no job id", ""),
+        ("id:12", 0, "id:12", "no id", ""),
         ("requeued:yes", 0, "requeued:yes", "neither true nor false", ""),
         ("created_after:yesterday", 0, "created_after:yesterday", "is no time", "with its zone"),
         ("args.a..b:1", 0, "args.a..b:1", "no argument", "args.name:value"),

@@ -63,6 +63,7 @@ _TABLE: Final[tuple[tuple[str, Kind, str, str], ...]] = (
     ("correlation_id", "name", "", "its ticket or trace"),
     ("job_key", "name", "", "the key under which its effects are recorded"),
     ("unique_key", "name", "", "the key that keeps it single"),
+    ("worker", "id", "worker_id", "the worker that has it, or had it last, by its id"),
     ("requeued_from", "id", "", "the dead letter that it goes on from"),
     ("requeued", "flag", "requeued_to", "whether somebody requeued it: true or false"),
     ("attempts", "number", "", "how often it ran"),
@@ -301,7 +302,7 @@ def _check_value(word: FilterWord, kind: Kind, value: str) -> None:
         hint = f"Did you mean {near[0]}?" if near else ""
         _refuse(at, value, f"is no state; there are {', '.join(STATE_WORDS)}", hint)
     elif kind == "id" and not is_id(value):
-        _refuse(at, text, "is no job id")
+        _refuse(at, text, "is no id")
     elif kind == "flag" and value not in {"true", "false"}:
         _refuse(at, text, "is neither true nor false")
     elif kind == "number" and not re.fullmatch(r"-?\d{1,9}", value):

@@ -297,7 +297,7 @@ class _Where:
 _COMPARED = {
     "id", "tenant", "state", "queue", "task", "correlation_id", "job_key", "error_code", "error_class", "waiting_on",
     "source", "requeued_from", "requeued_to", "reason", "unique_key", "attempts", "losses", "deferrals", "priority",
-    "created_at", "started_at", "finished_at", "run_at", "heartbeat_at",
+    "created_at", "started_at", "finished_at", "run_at", "heartbeat_at", "worker_id",
 }  # fmt: skip
 """The columns that a condition may name. Nothing else gets into a statement."""
 _RETRYING = " or (j.state = 'queued' and j.attempts > 0)"

@@ -11,8 +11,8 @@ from haulwright.clock import SECOND
 from haulwright.dashboard.kit.call import PageCall
 from haulwright.dashboard.kit.navigation import Nav
 from haulwright.dashboard.kit.pages import PageRoutes
+from haulwright.dashboard.kit.queries import jobs_query
 from haulwright.dashboard.kit.turns import PAGED, Turns
-from haulwright.operations.filters import FilterWord
 from haulwright.operations.jobs import LIVE_SECONDS
 from haulwright.operations.views.workers import WorkerView, worker_view
 
@@ -25,7 +25,7 @@ Standing = Literal["live", "silent", "stopped"]
 
 
 class WorkerLine(TypedDict):
-    """A worker, whether it is alive, and the filter that finds what runs in its queues."""
+    """A worker, whether it is alive, and the filter that finds what it holds."""
 
     worker: WorkerView
     standing: Standing
@@ -56,5 +56,4 @@ def _line(call: PageCall, worker: WorkerStatus) -> WorkerLine:
     row = worker.row
     is_live = call.now - row.seen_at < LIVE_SECONDS * SECOND
     standing: Standing = "stopped" if row.stopped_at is not None else "live" if is_live else "silent"
-    queues = f" {FilterWord('queue', tuple(row.queues))}" if row.queues else ""
-    return {"worker": worker_view(worker), "standing": standing, "q": f"state:running{queues}"}
+    return {"worker": worker_view(worker), "standing": standing, "q": jobs_query(state="running", worker=row.id)}
