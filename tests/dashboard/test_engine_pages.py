@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 import pytest
 
 from haulwright.dashboard.kit.answers import POLICY
 from haulwright.engine.source import source_limits
+from haulwright.operations.principal import Principal
 from tests.support.dashboard import Person, people
 
 EVERYBODY = ("tenant", "support", "admin", "monitor")
@@ -33,6 +36,9 @@ PAGES = {
     "/ui/schedules/hourly%2Fberlin/backfill?first=2026-05-01T00:00&last=2026-05-01T05:00": PEOPLE,
 }
 """Every page, with the roles that may see it."""
+HOSTILE_NAME = '"><img src=x onerror=alert(1)>/%2e{{7*7}} #?& 😀 مرحبا'
+"""What may be a name: it can be printed."""
+HOSTILE_TEXT = f"{HOSTILE_NAME} <b><i>\x1b[2J\u202e\r\n{'x' * 100_000}"
 
 
 @pytest.fixture
@@ -117,3 +123,37 @@ def test_behind_a_proxy_with_a_prefix_every_address_has_it(served):
                 for link in links
             }
             assert {address for address in addresses if not address.startswith(("/tools/jobs/", "#"))} == set()
+
+
+def test_every_link_leads_somewhere_and_hostile_text_is_text(served, admin):
+    app, operations = served.app, served.app.operations(Principal.admin("root", HOSTILE_TEXT[:500]))
+
+    @app.task(name=HOSTILE_NAME, retry=1, queue=HOSTILE_NAME)
+    def fail(text: str) -> None:
+        """<b>Fail</b>."""
+        raise RuntimeError(text)
+
+    job = operations.jobs.enqueue(HOSTILE_NAME, {"text": HOSTILE_TEXT}, tenant=HOSTILE_NAME)
+    app.run_worker(until_empty=True, queues=[HOSTILE_NAME])
+    operations.jobs.enqueue(HOSTILE_NAME, {"text": HOSTILE_TEXT}, tenant=HOSTILE_NAME)
+    operations.queues.pause(HOSTILE_NAME)
+    app.store.sources.declare(HOSTILE_NAME, source_limits(rate="30/min"))
+    operations.sources.pause(HOSTILE_NAME)
+    app.schedule(HOSTILE_NAME, "0 * * * *", app.tasks[HOSTILE_NAME], args={"text": HOSTILE_TEXT}, tenant=HOSTILE_NAME)
+    operations.schedules.pause(HOSTILE_NAME)
+    operations.schedules.trigger(HOSTILE_NAME, 1_777_600_000_000_000)
+    names = ("errors", "queues", "workers?all=1", "schedules", "sources", "audit", "doctor", "tasks")
+    waiting = [*(f"/ui/{name}" for name in names), f"/ui/tasks/{quote(HOSTILE_NAME)}?job={job.id}"]
+    seen = set()
+    while waiting:
+        path = waiting.pop()
+        page = admin.open(path)
+        assert (path, page.answer.status_code) == (path, 200)
+        assert [page.all(tag) for tag in ("main img", "main script", "main b i")] == [[], [], []]
+        assert not {"\x1b", "\u202e"} & set(page.answer.text)
+        assert len(page.answer.text) < 2_000_000
+        seen.add(path)
+        links = {str(link.attributes["href"]) for link in page.all("main a[href^='/ui/']")}
+        waiting += [link for link in links if link not in seen and link not in waiting and "/ui/jobs" not in link]
+    for noun in ("queues", "schedules", "sources", "tasks", "errors/requeue?"):
+        assert any(f"/ui/{noun}" in path and quote(HOSTILE_NAME, safe="")[:10] in path for path in seen)
