@@ -15,6 +15,12 @@ from tests.support.dashboard import Person, people
 
 
 @pytest.fixture
+def walled() -> bool:
+    """The database is as `db migrate` leaves it."""
+    return True
+
+
+@pytest.fixture
 def served(brands: Brands) -> Iterator[Served]:
     with people(brands.app) as served:
         yield served

@@ -21,6 +21,12 @@ def item(title: str, link: str = "https://n.example/1") -> dict:
 
 
 @pytest.fixture
+def walled() -> bool:
+    """The database is as `db migrate` leaves it."""
+    return True
+
+
+@pytest.fixture
 def served(world: World) -> Iterator[Served]:
     with people(world.app) as served:
         yield served

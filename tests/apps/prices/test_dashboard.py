@@ -14,6 +14,12 @@ from tests.support.dashboard import Person, people
 
 
 @pytest.fixture
+def walled() -> bool:
+    """The database is as `db migrate` leaves it."""
+    return True
+
+
+@pytest.fixture
 def served(world: World) -> Iterator[Served]:
     with people(world.app) as served:
         yield served

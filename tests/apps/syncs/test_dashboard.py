@@ -15,6 +15,12 @@ HOSTILE = "shop<script>alert(1)</script>"
 
 
 @pytest.fixture
+def walled() -> bool:
+    """The database is as `db migrate` leaves it."""
+    return True
+
+
+@pytest.fixture
 def served(world: World) -> Iterator[Served]:
     with people(world.app) as served:
         yield served

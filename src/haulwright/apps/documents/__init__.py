@@ -23,6 +23,7 @@ SPEC = ApplicationSpec(
     command="doc",
     commands=f"{__name__}.cli",
     routes=f"{__name__}.routes",
+    pages=f"{__name__}.dashboard",
     settings=f"{__name__}.settings",
     demo=f"{__name__}.demo",
     extra="apps",

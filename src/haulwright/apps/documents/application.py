@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from haulwright.application import Application, verb
 from haulwright.apps.documents import SPEC
-from haulwright.apps.documents.artifacts import Artifacts, File, SearchHit
+from haulwright.apps.documents.artifacts import Artifacts, DocumentOperation, File, SearchHit
 from haulwright.apps.documents.fetching import Fetch
 from haulwright.apps.documents.file_names import checked_name
 from haulwright.apps.documents.folders import Folders
@@ -156,6 +156,11 @@ class Documents(Application):
     def get_document(self, principal: Principal, name: str) -> DocumentView:
         """How one document stands, by its job, its key or its address. A foreign one looks like an absent one."""
         return self.artifacts.standing(principal.acting_tenant, name)
+
+    @verb("documents.read")
+    def list_operations(self, principal: Principal, job_id: str, limit: int = LATEST) -> tuple[DocumentOperation, ...]:
+        """What the operations of a document came to, by its job; while it is under way they are effects of the job."""
+        return self.artifacts.operations(principal.acting_tenant, job_id, limit)
 
     @verb("documents.read")
     def count_states(self, principal: Principal) -> dict[str, int]:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MOST_LISTED: Final = 1_000
 PAGE: Final = 500
+OPERATIONS: Final = ("HEAD", "STREAM", "FINALIZE", "DEDUPE", "INDEX")
+"""What is done for a document, in this order."""
 _STANDING: Final = (
     "job_id", "work_id", "artifact_id", "canonical_url", "state", "lease_owner", "attempts", "error_code",
     "error_message", "idempotency_key", "sha256", "duplicate_of", "updated_at",
@@ -80,6 +82,23 @@ class SearchHit(NamedTuple):
     """What it says around the first of the words."""
     page: int | None
     """The page of a PDF where it says so; None where its title or name alone does."""
+
+
+class DocumentOperation(NamedTuple):
+    """What one operation of a document came to."""
+
+    name: str
+    tries: int
+    result: str | None
+    """As JSON."""
+    started_at: Instant
+    settled_at: Instant | None
+
+    @property
+    def order(self) -> tuple[Instant, int]:
+        """Those of a small document are settled at once, in the order of their steps."""
+        place = OPERATIONS.index(self.name) if self.name in OPERATIONS else len(OPERATIONS)
+        return self.settled_at or self.started_at, place
 
 
 class FileRecord(NamedTuple):
@@ -172,6 +191,13 @@ class Artifacts:
         while rows := self._tables.read("files.page", tenant=tenant, after=after, limit=PAGE):
             yield from (FileRecord(*row) for row in rows)
             after = rows[-1][0]
+
+    def operations(self, tenant: str, job_id: str, limit: int) -> tuple[DocumentOperation, ...]:
+        """What the operations of a document that has ended came to, in their order."""
+        if not is_id(job_id):
+            return ()
+        rows = self._tables.read("operations.of_job", tenant=tenant, job_id=job_id, limit=_check_limit(limit))
+        return tuple(sorted((DocumentOperation(*row) for row in rows), key=lambda operation: operation.order))
 
     def is_active(self, job_id: str) -> bool:
         """Whether a job waits or runs."""

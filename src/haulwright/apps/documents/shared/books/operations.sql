@@ -8,3 +8,8 @@ where e.tenant = :tenant and e.job_key = :job_key and e.state = 'done'
 on conflict (tenant, key) do update
 set job_id = excluded.job_id, tries = excluded.tries, result = excluded.result, started_at = excluded.started_at,
     settled_at = excluded.settled_at;
+
+-- name: of_job
+-- What the operations of a document came to, in their order.
+select name, tries, result, started_at, settled_at from documents_operations
+where tenant = :tenant and job_id = :job_id order by settled_at, started_at, key limit :limit;
