@@ -10,7 +10,7 @@ from haulwright.apps.brands.application import Brands
 from haulwright.engine.ids import new_id
 from tests.apps.brands.scenes import ACME, OTHER, TENANT, connect
 from tests.support.api import Served
-from tests.support.application_pages import require_roles, require_same_absence, require_text_only
+from tests.support.application_pages import notice, require_roles, require_same_absence, require_text_only
 from tests.support.dashboard import Person, people
 
 
@@ -128,7 +128,7 @@ def test_a_brand_is_compiled_from_the_page_by_its_tenant_alone(brands, served, a
 
     answer = acme.submit(page, "/compile")
 
-    assert "It is compiled" in answer.text
+    assert "It is compiled" in notice(answer)
     assert "pending asked for" in answer.text
 
 

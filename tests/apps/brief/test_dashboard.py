@@ -9,7 +9,7 @@ import pytest
 
 from tests.apps.brief.scenes import LONG, World, rss
 from tests.support.api import Served
-from tests.support.application_pages import HOSTILE, require_roles, require_same_absence, require_text_only
+from tests.support.application_pages import HOSTILE, notice, require_roles, require_same_absence, require_text_only
 from tests.support.dashboard import Person, people
 
 DAY_SECONDS = 86_400
@@ -140,11 +140,11 @@ def test_feeds_are_read_and_switched_from_the_page_by_their_tenant_alone(world, 
     world.paper("harbour-times")
     (feed,) = world.brief.feeds.all("acme")
     page = acme.open("/ui/brief")
-    assert "1 feeds wait to be read" in acme.submit(page, "/ui/brief/ingest").text
+    assert "1 feeds wait to be read" in notice(acme.submit(page, "/ui/brief/ingest"))
 
     left_alone = acme.submit(page, f"/ui/brief/feeds/{feed.id}/switch")
 
-    assert "is left alone" in left_alone.text
+    assert "is left alone" in notice(left_alone)
     assert not world.brief.feeds.get("acme", feed.id).enabled
     stranger = Person(served).log_in("tenant", "globex")
     stranger.send(f"/ui/brief/feeds/{feed.id}/switch", {"enabled": "true"})

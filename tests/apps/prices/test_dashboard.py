@@ -9,7 +9,7 @@ import pytest
 
 from tests.apps.prices.scenes import World, listed
 from tests.support.api import Served
-from tests.support.application_pages import HOSTILE, is_data, require_roles, require_same_absence, require_text_only
+from tests.support.application_pages import HOSTILE, notice, require_roles, require_same_absence, require_text_only
 from tests.support.dashboard import Person, people
 
 
@@ -66,10 +66,10 @@ def test_an_intake_shows_its_valuation_with_the_points_that_it_rests_on(world, a
     assert "42.50 GBP" in acme.open("/ui/prices").text
 
 
-def test_the_chart_has_the_figures_of_the_table_as_data_that_no_browser_runs(acme, crown):
+def test_the_chart_has_the_figures_of_the_table(acme, crown):
     page = acme.open(f"/ui/prices/intakes/{crown}")
-    (data,) = [script for script in page.all("script") if is_data(script.attributes)]
-    chart = json.loads(data.text())
+    (figure,) = page.all("figure[data-chart]")
+    chart = json.loads(str(figure.attributes["data-chart"]))
 
     assert chart == acme.open(f"/ui/prices/intakes/{crown}.json").answer.json()["chart"]
     values = {series["label"]: series["values"] for series in chart["series"]}
@@ -108,10 +108,10 @@ def test_hostile_text_is_text(world, acme):
 
 def test_prices_are_collected_and_sources_are_switched_from_the_page(world, served, acme, crown):
     page = acme.open(f"/ui/prices/intakes/{crown}")
-    assert "1 jobs collect its prices" in acme.submit(page, "/collect").text
-    assert "0 jobs collect its prices; 1 were active already" in acme.submit(page, "/collect").text
+    assert "1 jobs collect its prices" in notice(acme.submit(page, "/collect"))
+    assert "0 jobs collect its prices; 1 were active already" in notice(acme.submit(page, "/collect"))
 
-    assert "The source odd is left alone" in acme.submit(acme.open("/ui/prices"), "/odd/switch").text
+    assert "The source odd is left alone" in notice(acme.submit(acme.open("/ui/prices"), "/odd/switch"))
 
     assert not world.prices.sources.get("acme", "odd").enabled
     stranger = Person(served).log_in("tenant", "globex")

@@ -18,7 +18,7 @@ class ChartSeriesView(TypedDict):
 
     label: str
     shape: str
-    """`dot`, `ring`, `square` or `line`: so that not the colour alone tells them apart."""
+    """`dot`, `ring` or `square`, so that not the colour alone tells them apart; `level` is a line over all days."""
     values: list[float | None]
 
 
@@ -48,7 +48,7 @@ def chart_data(points: Sequence[Point], valuation: Valuation | None) -> ChartDat
     if valuation is not None and valuation.centre is not None:
         for name, label in RANGE:
             level = _scaled(getattr(valuation, name), unit)
-            series.append({"label": label, "shape": "line", "values": [level] * len(visible)})
+            series.append({"label": label, "shape": "level", "values": [level] * len(visible)})
     return {"unit": unit, "days": [_seconds(point.day) for point in visible], "series": series}
 
 

@@ -1,5 +1,5 @@
-// Charts of the figures that a page has in a table as well: `<figure data-chart>` with its data as JSON.
-// {"unit": "EUR", "days": [seconds], "series": [{"label": "sold", "shape": "dot" | "ring" | "square" | "line", "values": [number | null]}]}
+// Charts of the figures that a page has in a table as well: `<figure data-chart="JSON" hx-morph-skip-children>`, with
+// {"unit": "EUR", "days": [seconds], "series": [{"label": "sold", "shape": "dot" | "ring" | "square" | "level", "values": [number | null]}]}
 const COLOURS = ["--busy", "--warn", "--good", "--bad"];
 const HEIGHT = 280;
 
@@ -30,12 +30,34 @@ const dots = (shape, stroke) => (plot, index) => {
   return null;
 };
 
+// A level is one amount over all days, however few these are.
+const level = (label, stroke) => (plot, index) => {
+  const amount = plot.data[index].find((value) => value !== null);
+  if (amount === undefined) return null;
+  const y = plot.valToPos(amount, "y", true);
+  const context = plot.ctx;
+  context.save();
+  context.strokeStyle = stroke;
+  context.lineWidth = (label === "worth" ? 2 : 1) * devicePixelRatio;
+  context.setLineDash(label === "worth" ? [] : [6 * devicePixelRatio, 4 * devicePixelRatio]);
+  context.beginPath();
+  context.moveTo(plot.bbox.left, y);
+  context.lineTo(plot.bbox.left + plot.bbox.width, y);
+  context.stroke();
+  context.restore();
+  return null;
+};
+
 const serie = ({ label, shape }, index) => {
-  const stroke = colour(shape === "line" ? "--faint" : COLOURS[index % COLOURS.length]);
-  if (shape === "line") {
-    return { label, stroke, width: label === "worth" ? 2 : 1, dash: label === "worth" ? [] : [6, 4], points: { show: false }, spanGaps: true };
-  }
-  return { label, stroke, paths: dots(shape, stroke), points: { show: false } };
+  const isLevel = shape === "level";
+  const stroke = colour(isLevel ? "--faint" : COLOURS[index % COLOURS.length]);
+  return { label, stroke, paths: isLevel ? level(label, stroke) : dots(shape, stroke), points: { show: false } };
+};
+
+const DAY = 86400;
+const widened = (_, first, last) => {
+  const room = Math.max(3 * DAY, (last - first) * 0.03);
+  return [first - room, last + room];
 };
 
 const draw = (figure, data) => {
@@ -44,16 +66,17 @@ const draw = (figure, data) => {
     width: figure.clientWidth, height: HEIGHT, tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"),
     series: [{ label: "day", value: "{YYYY}-{MM}-{DD}" }, ...data.series.map(serie)],
     axes: [{ ...axis }, { ...axis, size: 70, label: data.unit }],
-    scales: { y: { range: (_, low, high) => uPlot.rangeNum(low, high, 0.1, true) } },
+    scales: { x: { range: widened }, y: { range: (_, low, high) => uPlot.rangeNum(low, high, 0.1, true) } },
   };
   return new uPlot(options, [data.days, ...data.series.map((each) => each.values)], figure);
 };
 
 const start = (figure) => {
-  const data = JSON.parse(figure.querySelector("script[type='application/json']").textContent);
+  const read = () => JSON.parse(figure.dataset.chart);
   figure.hidden = false;
-  let plot = draw(figure, data);
-  const again = () => { plot.destroy(); plot = draw(figure, data); };
+  let plot = draw(figure, read());
+  const again = () => { plot.destroy(); plot = draw(figure, read()); };
+  new MutationObserver(again).observe(figure, { attributeFilter: ["data-chart"] }); // the page was read anew
   new ResizeObserver(() => { if (plot.width !== figure.clientWidth) plot.setSize({ width: figure.clientWidth, height: HEIGHT }); }).observe(figure);
   new MutationObserver(again).observe(document.documentElement, { attributeFilter: ["data-theme"] });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
