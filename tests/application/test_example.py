@@ -16,7 +16,8 @@ import pytest
 from haulwright.stores.connect import open_database
 
 EXAMPLE = Path(__file__).parent / "example"
-HOW_TO = Path(__file__).parents[2] / "docs" / "how-to" / "write-an-application.md"
+ROOT = Path(__file__).parents[2]
+HOW_TO = ROOT / "docs" / "how-to" / "write-an-application.md"
 SHOWN = re.compile(r"^`([\w/.]+)`:?\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -73,8 +74,51 @@ def test_its_task_runs_and_what_it_wrote_is_seen_by_its_tenant_alone(run, databa
     assert count == 1
 
 
+SHOW_PAGE = """
+import json, weather
+from haulwright import Haulwright
+from tests.support.dashboard import Person, people
+
+app = Haulwright()
+weather.install(app)
+with people(app) as served:
+    acme, globex = (Person(served).log_in("tenant", tenant) for tenant in ("acme", "globex"))
+    texts = [person.open("/ui/weather").text for person in (acme, globex)]
+    document = acme.open("/ui/weather.json").answer.json()
+    refused = acme.send("/ui/weather/forget", {"station": "oslo"}).answer.status_code
+    admin = Person(served).log_in("admin")
+    after = admin.submit(admin.open("/ui/weather"), "/ui/weather/forget?tenant=acme", station="oslo")
+    forgotten = after.tree.css_first(".notice").text()
+    print(json.dumps([*texts, document, refused, forgotten]))
+"""
+
+
+def test_its_page_is_in_the_dashboard_with_its_template_from_the_wheel(run, installed, database_url, tmp_path):
+    run("haulwright", "db", "migrate", "weather")
+    run("haulwright", "weather", "record", "oslo", "21", "--tenant", "acme")
+    run("weather", "--until-empty")
+    environment = os.environ | {"PYTHONPATH": f"{installed}{os.pathsep}{ROOT}", "DATABASE_URL": database_url}
+
+    command = [sys.executable, "-P", "-c", SHOW_PAGE]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
+
+    assert done.returncode == 0, done.stderr
+    own, foreign, document, refused, forgotten = json.loads(done.stdout)
+    assert "osloacme21 F" in own
+    assert "haulwright weather record STATION DEGREES" in foreign
+    assert document == {"readings": [{"tenant": "acme", "station": "oslo", "degrees": 21.0, "unit": "F"}]}
+    assert refused == 403
+    assert "1 readings of oslo are removed." in forgotten
+
+
 def test_the_how_to_shows_the_files_of_the_example_as_they_are():
     shown = dict(SHOWN.findall(HOW_TO.read_text("utf-8")))
 
-    assert {"pyproject.toml", "weather/__init__.py", "weather/application.py", "weather/cli.py"} <= set(shown)
+    assert {
+        "pyproject.toml",
+        "weather/__init__.py",
+        "weather/application.py",
+        "weather/cli.py",
+        "weather/dashboard.py",
+    } <= set(shown)
     assert [path for path, text in shown.items() if (EXAMPLE / path).read_text("utf-8") != text] == []

@@ -10,6 +10,7 @@ SPEC = ApplicationSpec(
     summary="Weather: what stations measured, each reading once.",
     command="weather",
     commands=f"{__name__}.cli",
+    pages=f"{__name__}.dashboard",
     settings=f"{__name__}.settings",
 )
 
