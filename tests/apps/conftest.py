@@ -6,14 +6,18 @@ engine and of that application in it, and nothing else.
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from haulwright.discovery import installed_applications
 from haulwright.sandbox import Sandbox, SandboxClock
+from haulwright.stores.postgres.connection import PostgresConnection
+from haulwright.stores.sqlite.connection import SqliteDatabase
 from haulwright.testing.harness import Harness
 
 SEED = 7
@@ -65,3 +69,41 @@ def sandbox(bench: Harness, outside: tuple[Sandbox, Time]) -> Iterator[Sandbox]:
     sandbox.apify.longest_wait_seconds = 0
     yield sandbox
     sandbox.faults.clear()
+
+
+class Statements:
+    """What is run on the database of a test, statement by statement; what begins and ends transactions is left out."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def note(self, text: str) -> None:
+        """One was run."""
+        if not text.lower().lstrip().startswith(("--", "begin", "commit", "pragma", "rollback")):
+            self.texts.append(text)
+
+    def of(self, *words: str) -> list[str]:
+        """Those in which all of these words stand."""
+        return [text for text in self.texts if all(word in text for word in words)]
+
+
+@pytest.fixture
+def statements(bench: Harness, monkeypatch: pytest.MonkeyPatch) -> Statements:
+    """From here on, each statement that a connection of this process runs, whoever it is for; on SQLite row by row."""
+    noted = Statements()
+    execute, connect = PostgresConnection._execute, SqliteDatabase._open
+
+    def run_on_postgres(self: PostgresConnection, statement: str, params: Any) -> Any:
+        noted.note(statement)
+        return execute(self, statement, params)
+
+    def open_sqlite(self: SqliteDatabase) -> sqlite3.Connection:
+        raw = connect(self)
+        raw.set_trace_callback(noted.note)
+        return raw
+
+    monkeypatch.setattr(PostgresConnection, "_execute", run_on_postgres)
+    monkeypatch.setattr(SqliteDatabase, "_open", open_sqlite)
+    for store in (bench.store, *(app.store for app in bench._apps)):
+        store.close()  # what is open was opened without this
+    return noted

@@ -40,6 +40,11 @@ class Tables:
         store = self.app.store
         return store.database.read(lambda connection: self._writing(connection, store).run(entry, **params))
 
+    def read_each(self, entry: str, rows: Sequence[Mapping[str, Any]], **common: Any) -> list[Row]:
+        """The same for many rows at once, given to it as columns, as `Writing.each` does."""
+        store = self.app.store
+        return store.database.read(lambda connection: self._writing(connection, store).each(entry, rows, **common))
+
     def write(self, entry: str, **params: Any) -> list[Row]:
         """Run an entry as a transaction of its own."""
         return self.transact(lambda writing: writing.run(entry, **params))

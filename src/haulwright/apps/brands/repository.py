@@ -100,8 +100,8 @@ class BrandRepository:
     def evidence(self, tenant: str, brand_id: str, connections: Iterable[str], limit: int) -> list[EvidenceItem]:
         """The newest items of these sources of a brand, at most so many of each."""
         key = {"tenant": tenant, "brand_id": parse_id("brand", brand_id), "limit": limit}
-        rows = (self._tables.read("evidence.of_connection", **key, connection_id=each) for each in connections)
-        return [evidence_of(row) for of_connection in rows for row in of_connection]
+        sources = [{"connection_id": connection_id} for connection_id in connections]
+        return [evidence_of(row) for row in self._tables.read_each("evidence.of_connections", sources, **key)]
 
     def snapshot(self, tenant: str, brand_id: str, number: int | None = None) -> dict[str, Any]:
         """A snapshot of a brand by its number, or the newest; it says its number itself."""

@@ -201,7 +201,7 @@ class PaidRun:
     def of(cls, row: Row) -> Self:
         """Read a row."""
         names = [field.name for field in fields(cls)]
-        values = dict(zip(names, row, strict=False))  # what is read beside a run comes after it
+        values = dict(zip(names, row, strict=True))
         return cls(**{**values, **{name: bool(values[name]) for name in _FLAGS}})
 
     @property

@@ -57,17 +57,11 @@ def read_state(
 ) -> ConnectionState:
     """How a connection stands now, for a job or for whoever asks."""
     key = {"tenant": connection.tenant, "connection_id": connection.id}
-    unfinished = tables.read("runs.unfinished", **key)
-    newest = tables.read("runs.newest", **key, job_id=job_id)
-    finished = tables.read("runs.finished_by", **key, job_id=job_id)
-    ((now,),) = tables.read("brands.now")
+    rows = tables.read("runs.standing", **key, job_id=job_id)
+    runs = {row[1]: (PaidRun.of(row[3:]), bool(row[2])) for row in rows if row[1] is not None}
+    unfinished, is_owned = runs.get("unfinished", (None, False))
+    newest, _ = runs.get("newest", (None, False))
+    finished, _ = runs.get("finished", (None, False))
     return ConnectionState(
-        connection,
-        compile_run,
-        PaidRun.of(unfinished[0]) if unfinished else None,
-        bool(unfinished and unfinished[0][-1]),
-        PaidRun.of(newest[0]) if newest else None,
-        PaidRun.of(finished[0]) if finished else None,
-        now,
-        is_forced,
+        connection, compile_run, unfinished, is_owned, newest, finished, now=rows[0][0], is_forced=is_forced
     )

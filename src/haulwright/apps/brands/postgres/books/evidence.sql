@@ -46,10 +46,13 @@ select :tenant, input.evidence_id, :run_id::uuid, input.item_index
 from unnest(:evidence_id::uuid[], :item_index::int[]) as input (evidence_id, item_index)
 on conflict do nothing;
 
--- name: of_connection
--- The newest items of one connection.
-select id, platform, capability, content_type, external_id, canonical_url, author, title, body, published_at, metrics,
-       media, hashtags, links, connection_id, run_id
-from brands_evidence
-where tenant = :tenant and brand_id = :brand_id::uuid and connection_id = :connection_id::uuid
-order by published_at desc nulls last, id desc limit :limit;
+-- name: of_connections
+-- The newest items of some connections, so many of each, connection by connection.
+select e.id, e.platform, e.capability, e.content_type, e.external_id, e.canonical_url, e.author, e.title, e.body,
+       e.published_at, e.metrics, e.media, e.hashtags, e.links, e.connection_id, e.run_id
+from unnest(:connection_id::uuid[]) with ordinality as input (connection_id, place)
+cross join lateral (
+    select * from brands_evidence
+    where tenant = :tenant and brand_id = :brand_id::uuid and connection_id = input.connection_id
+    order by published_at desc nulls last, id desc limit :limit) e
+order by input.place, e.published_at desc nulls last, e.id desc;

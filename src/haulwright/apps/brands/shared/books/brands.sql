@@ -18,6 +18,3 @@ returning tenant, id, name, answers, created_at;
 select tenant, id, name, answers, created_at from brands_brands
 where tenant = :tenant and removed_at is null and id > :after
 order by id limit :limit;
-
--- name: now
-select haulwright_now(:now);

@@ -15,28 +15,6 @@ select tenant, id, brand_id, connection_id, job_id, actor, input, input_hash, ma
        polled_at, elapsed_us, wait_us
 from brands_runs where tenant = :tenant and id = :id;
 
--- name: unfinished
--- The run of a connection that is under way or was left behind, and whether the job that it belongs to is active.
-select r.tenant, r.id, r.brand_id, r.connection_id, r.job_id, r.actor, r.input, r.input_hash, r.marked,
-       r.taken_over, r.cap, r.status, r.actor_run_id, r.dataset_id, r.dataset_items, r.truncated,
-       r.raw_item_count, r.normalized_created, r.normalized_updated, r.quarantined, r.usage_usd, r.error,
-       r.error_class, r.requested_at, r.started_at, r.fetched_at, r.normalized_at, r.finished_at, r.polled_at,
-       r.elapsed_us, r.wait_us,
-       exists (select 1 from haulwright_jobs j where j.id = r.job_id)
-from brands_runs r
-where r.tenant = :tenant and r.connection_id = :connection_id and r.finished_at is null;
-
--- name: finished_by
--- The run that a job has brought in to the end, where it is repeated after that.
-select tenant, id, brand_id, connection_id, job_id, actor, input, input_hash, marked, taken_over, cap, status,
-       actor_run_id, dataset_id, dataset_items, truncated, raw_item_count, normalized_created, normalized_updated,
-       quarantined, usage_usd, error, error_class, requested_at, started_at, fetched_at, normalized_at, finished_at,
-       polled_at, elapsed_us, wait_us
-from brands_runs
-where tenant = :tenant and connection_id = :connection_id and job_id = :job_id
-  and normalized_at is not null and error is null
-order by id desc limit 1;
-
 -- name: of_connection
 select tenant, id, brand_id, connection_id, job_id, actor, input, input_hash, marked, taken_over, cap, status,
        actor_run_id, dataset_id, dataset_items, truncated, raw_item_count, normalized_created, normalized_updated,

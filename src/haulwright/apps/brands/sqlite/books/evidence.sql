@@ -39,8 +39,8 @@ insert into brands_evidence_refs (tenant, evidence_id, run_id, item_index)
 select :tenant, input.evidence_id, :run_id, input.item_index from input where true
 on conflict do nothing;
 
--- name: of_connection
--- The newest items of one connection.
+-- name: of_connections
+-- The newest items of one connection after the other: there is no trip to be saved, and none is read beyond its limit.
 select id, platform, capability, content_type, external_id, canonical_url, author, title, body, published_at, metrics,
        media, hashtags, links, connection_id, run_id
 from brands_evidence
