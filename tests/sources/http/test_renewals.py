@@ -59,7 +59,7 @@ def all_left(gate, calls):
 
 
 def test_an_old_answer_is_served_at_once_and_renewed_behind(cached, serve, gate, clock, released):
-    server = serve(page(etag='"v1"'), slow(released, page(b"two", etag='"v2"')))
+    server = serve(page(etag='"v1"'), slow(released, page(b"two", cache_control="max-age=600")))
     cached.get(server.url)
     clock.advance(100)
 
@@ -70,7 +70,7 @@ def test_an_old_answer_is_served_at_once_and_renewed_behind(cached, serve, gate,
     assert (served.body, served.cache, served.headers["age"]) == (b"one", "stale", "100")
     assert server.header("if-none-match") == '"v1"'
     renewed = cached.get(server.url)
-    assert (renewed.body, len(server.requests)) == (b"two", 2)
+    assert (renewed.body, renewed.cache, len(server.requests)) == (b"two", "hit", 2)
     assert [verdict.outcome for verdict in gate.verdicts] == ["ok", "ok"]
 
 
