@@ -41,6 +41,8 @@ def database_url(made_postgres_url):
 def store(store, clock, monkeypatch):
     """A store whose open partitions get an end as soon as anything is in them, and whose ids are of its clock."""
     monkeypatch.setattr(partitions, "GROWN_BYTES", 1)
+    monkeypatch.setattr(partitions, "GROWN_SHARE", 10**9)  # files keep the size that they had in an earlier test
+    monkeypatch.setattr(partitions, "LOCK_TIMEOUT", "10s")  # a busy machine is no one in the way
     monkeypatch.setattr(scenes, "new_id", lambda: first_id_of(clock.now())[:-12] + new_id()[-12:])
     return store
 
@@ -172,7 +174,8 @@ def test_a_job_that_ends_long_after_its_partition_went_is_kept_its_time(store, c
     assert store.listing.get(lease.id).state == State.SUCCEEDED
 
 
-def test_nobody_waits_for_a_partition_that_somebody_writes_to(store, database_url, worker, clock):
+def test_nobody_waits_for_a_partition_that_somebody_writes_to(store, database_url, worker, clock, monkeypatch):
+    monkeypatch.setattr(partitions, "LOCK_TIMEOUT", "100ms")
     finish(store, worker)
     note(store)
     with psycopg.connect(database_url) as other:
@@ -183,6 +186,21 @@ def test_nobody_waits_for_a_partition_that_somebody_writes_to(store, database_ur
         assert store.partitions.clear_jobs(KEPT) == 0
     assert close(store, clock) == 1
     assert store.partitions.clear_jobs(KEPT) == 1
+
+
+def test_the_server_is_told_how_large_a_table_of_partitions_has_become(store):
+    write = "insert into haulwright_events (at, tenant, name) select n, 'acme', 'x' from generate_series(1, 5000) n"
+    store.database.transact(lambda connection: connection.execute(write))
+    store.database.transact(
+        lambda connection: connection.execute("analyze haulwright_events_open")
+    )  # as autovacuum does
+    known = "select count(*) from pg_stats where schemaname = current_schema() and tablename = 'haulwright_events'"
+    assert rows(store, known) == [(0,)]
+
+    assert store.partitions.keep_statistics() == 1
+
+    assert rows(store, known)[0][0] > 0
+    assert store.partitions.keep_statistics() == 0
 
 
 def test_two_workers_do_it_once(store, open_store, worker):

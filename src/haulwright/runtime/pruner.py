@@ -87,6 +87,7 @@ class Pruner:
         self._removed = {}
         partitions = self._store.partitions
         partitions.close_grown()
+        partitions.keep_statistics()
         self._spared_jobs = partitions.spared_jobs(self._kept)
         self._spared_events = partitions.spared_events(self._events_kept)
 

@@ -54,6 +54,10 @@ class Partitions:
         """Give an end to each open partition that has grown, and open another; how many got one."""
         return 0
 
+    def keep_statistics(self) -> int:
+        """Have the database look again at tables that have become twice or half as large; how many it looked at."""
+        return 0
+
     def drop_events(self, age_seconds: float) -> int:  # noqa: ARG002 - as on PostgreSQL
         """Drop the first partition of which every event is older than an age; how many were dropped, one or none."""
         return 0

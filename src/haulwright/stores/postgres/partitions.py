@@ -47,9 +47,16 @@ _BOUND: Final = re.compile(r"FROM \('?([^')]*)'?\) TO \('?([^')]*)'?\)")
 TRY_LOCK: Final = "pg_try_advisory_xact_lock(736120081, current_schema()::regnamespace::oid::int)"
 """Of this installation: others in the same database have schemas of their own."""
 _ALONE: Final = f"""
-select {TRY_LOCK}, set_config('lock_timeout', '{LOCK_TIMEOUT}', true),
+select {TRY_LOCK}, set_config('lock_timeout', %s, true),
        set_config('statement_timeout', '{WORK_TIMEOUT}', true), set_config('enable_seqscan', 'on', true)"""
 _NEXT: Final = "select case when is_called then last_value + 1 else last_value end from haulwright_events_seq_seq"
+_OUTGROWN: Final = """
+select p.relname::text
+from pg_class p, lateral (
+    select sum(greatest(c.reltuples, 0)) as rows
+    from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = p.oid) parts
+where p.oid = any(array(select to_regclass(name) from unnest(%(tables)s::text[]) as name))
+  and parts.rows not between p.reltuples / 2 and 2 * greatest(p.reltuples, 500)"""
 _CLOSE: Final = """
 alter table {table} detach partition {table}_open;
 alter table {table}_open rename to {part};
@@ -116,6 +123,14 @@ class PostgresPartitions(Partitions):
     def close_grown(self) -> int:
         """Give an end to each open partition that has grown, and open another; how many got one."""
         return sum(self._try(partial(self._close, table)) for table in KEYS)
+
+    def keep_statistics(self) -> int:
+        """Have the server look again at tables that have become twice or half as large; how many it looked at.
+
+        By itself it looks at partitions alone, and takes a join with their table for a hundred times what it is.
+        """
+        outgrown = self._db.read(lambda connection: connection.execute(_OUTGROWN, {"tables": list(KEYS)}))
+        return sum(self._try(partial(_analyze, table)) for (table,) in outgrown)
 
     def drop_events(self, age_seconds: float) -> int:
         """Drop the first partition of which every event is older than an age; how many were dropped, one or none."""
@@ -225,7 +240,7 @@ class PostgresPartitions(Partitions):
 
         def alone(connection: Connection) -> bool:
             with _left_for_later():
-                ((is_alone, *_),) = connection.execute(_ALONE)
+                ((is_alone, *_),) = connection.execute(_ALONE, [LOCK_TIMEOUT])
                 return is_alone and work(connection)
 
         try:
@@ -245,6 +260,11 @@ def _left_for_later() -> Iterator[None]:
         psycopg.errors.InsufficientPrivilege,
     ) as reason:
         raise _NotNow from reason
+
+
+def _analyze(table: str, connection: Connection) -> bool:
+    connection.execute(f"analyze {table}")
+    return True
 
 
 def _parts(connection: Connection, table: str) -> list[Partition]:
