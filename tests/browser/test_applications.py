@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime
 
@@ -70,7 +71,8 @@ def application(request, tmp_path, monkeypatch) -> Iterator[tuple[Scene, list[st
     with closing(Harness(f"sqlite:///{tmp_path}/haulwright.db", tmp_path)) as bench:
         clock = SandboxClock(lambda: bench.clock.now() / 1_000_000)
         with Sandbox(seed=7, clock=clock) as sandbox:
-            app, paths = request.param(bench, sandbox, tmp_path / "content")
+            with ThreadPoolExecutor(1) as pool:  # in the thread of the tests runs the event loop of Playwright
+                app, paths = pool.submit(request.param, bench, sandbox, tmp_path / "content").result()
             with people(app) as served:
                 token = app.operations().tokens.create("ada", role="tenant", tenant="acme").token
                 yield Scene(app, served.address, token, {}), paths
