@@ -28,7 +28,7 @@ def test_a_requeue_is_confirmed_with_its_count_watched_and_done(served, letters)
     assert "2 jobs match task:fail tenant:acme,globex of acme" in asked.text
     assert "Nobody would run it now: no live worker serves the queue 'default'" in asked.text
     assert [row for row in letters["acme"] if row[-12:] not in asked.text] == []
-    assert "The action waits for a worker." in started.text
+    assert "The action waits for a worker." in started.notice
     assert "Stop" in started.text
     served.app.run_worker(queues=["default"], max_jobs=1, until_empty=True)
     ended = support.open(started.path)
@@ -46,7 +46,7 @@ def test_an_action_is_stopped_from_its_page(served, admin):
 
     stopped = admin.submit(begun, "/stop", reason="wrong filter")
 
-    assert "The action is stopped" in stopped.text
+    assert "The action is stopped" in stopped.notice
     assert "cancelled" in stopped.text
     (event,) = served.app.operations().events.page(name="bulk.stopped").rows
     assert (event.actor, event.data["reason"]) == ("admin:test-admin", "wrong filter")
@@ -59,7 +59,7 @@ def test_a_role_is_shown_what_it_may_and_refused_the_rest(served):
     assert [option.attributes["value"] for option in tenant.open("/ui/bulk").all("option")] == ["cancel", "retry"]
     assert tenant.open("/ui/bulk/new?act=requeue").answer.status_code == 403
     fields = {"act": "requeue", "q": "", "back": "/ui/bulk"}
-    assert "may not do 'dead.requeue'" in tenant.send(f"{served.root}/ui/bulk/new", fields).text
+    assert "may not do 'dead.requeue'" in tenant.send(f"{served.root}/ui/bulk/new", fields).notice
     assert Person(served).log_in("monitor").open("/ui/bulk").answer.status_code == 403
 
 
