@@ -83,6 +83,8 @@ def test_one_form_takes_so_many_and_says_that_there_are_more(admin, monkeypatch)
     preview = admin.open(requeue_link(admin.open("/ui/errors"), "fail").attributes["href"])
 
     assert "2 of more than 2 dead letters" in preview.text
+    (bulk,) = [link for link in preview.all("a") if "bulk" in link.text()]
+    assert "4" in admin.open(bulk.attributes["href"]).text
     assert "There are more of this error" in admin.submit(preview, "/errors/requeue", reason="half").notice
     assert len(admin.open("/ui/jobs?q=state:queued task:fail").all("tr[data-row]")) == 2
 
