@@ -11,14 +11,17 @@ def test_a_queue_says_what_waits_in_it_and_leads_to_its_jobs(served, admin):
     for number in range(3):
         served.app.operations().jobs.enqueue("add", {"a": number}, tenant="acme", queue=LANE)
     served.app.operations().jobs.enqueue("add", {"a": 9}, tenant="acme", queue="quick")
+    served.app.operations().jobs.enqueue("add", {"a": 9}, tenant="acme", queue=LANE, delay="1 day")
 
     (row,) = [row for row in admin.open("/ui/queues").all("tr[data-row]") if LANE in row.text()]
     assert "nobody serves it" in row.text()
     page = admin.open(row.css_first("th a").attributes["href"])
     assert admin.open(f"{page.path}.json").answer.json()["queue"]["due"] == 3
     assert "haulwright worker --queues 'slow lane/2 %'" in page.text
-    (due,) = [figure.css_first("a") for figure in page.all(".figure") if figure.css_first("dt").text() == "Due"]
-    assert len(admin.open(due.attributes["href"]).all("tr[data-row]")) == 3
+    for name, count in (("Due", 3), ("Parked", 1), ("Running", 0)):
+        (figure,) = [figure for figure in page.all(".figure") if figure.css_first("dt").text() == name]
+        assert figure.css_first("dd").text() == str(count)
+        assert len(admin.open(figure.css_first("a").attributes["href"]).all("tr[data-row]")) == count
 
 
 def test_a_queue_is_paused_and_resumed_with_who_and_why(served, admin):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
+from typing import Final, Literal
 
 from haulwright.dashboard.kit.call import PageCall
 from haulwright.dashboard.kit.forms import Form
@@ -15,6 +16,16 @@ from haulwright.operations.views.queues import QueueView, queue_view
 
 pages = PageRoutes("queues")
 
+QueuePart = Literal["due", "parked", "running", "dead", "all"]
+_WORDS: Final[dict[QueuePart, str]] = {
+    "due": "state:queued due:>0s ",
+    "parked": "state:queued due:<0s ",
+    "running": "state:running ",
+    "dead": "state:dead requeued:false ",
+    "all": "",
+}
+"""What finds just the jobs that a figure counts, beside the name of the queue."""
+
 
 @dataclass(frozen=True, slots=True)
 class QueuesPage:
@@ -24,9 +35,9 @@ class QueuesPage:
     turns: Turns
 
     @staticmethod
-    def query(queue: QueueView, state: str | None = None) -> str:
-        """The filter that finds the jobs of a queue."""
-        return jobs_query(state=state, queue=queue["name"])
+    def query(queue: QueueView, part: QueuePart) -> str:
+        """The filter that finds jobs of a queue."""
+        return _query(queue, part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +46,9 @@ class QueuePage:
 
     queue: QueueView
 
-    def query(self, state: str | None = None) -> str:
+    def query(self, part: QueuePart) -> str:
         """The filter that finds its jobs."""
-        return jobs_query(state=state, queue=self.queue["name"])
+        return _query(self.queue, part)
 
     @property
     def serving(self) -> str:
@@ -75,3 +86,7 @@ def resume(call: PageCall, form: Form) -> ActionDone:
     changed = call.because(form.text("reason")).queues.resume(name)
     text = f"The queue {name} goes on." if changed else f"The queue {name} was not paused."
     return ActionDone(text, to=call.link("queues", name))
+
+
+def _query(queue: QueueView, part: QueuePart) -> str:
+    return _WORDS[part] + jobs_query(queue=queue["name"])
