@@ -74,6 +74,21 @@ def test_an_action_of_somebody_else_looks_like_one_that_is_not_there(served):
         assert globex.open(f"/ui/bulk/{job_id}").answer.status_code == 404
 
 
+def test_a_list_of_jobs_leads_to_what_can_be_done_with_all_of_them(served, admin, letters):
+    del letters
+
+    def acts(person, q):
+        links = person.open(f"/ui/jobs?q={q}").all("a[href*='/bulk/new']")
+        return {link.attributes["href"].partition("act=")[2].partition("&")[0]: link for link in links}
+
+    links = acts(admin, "task:fail+tenant:acme")
+    assert set(links) == {"requeue", "cancel", "retry"}
+    assert "2 jobs match task:fail tenant:acme" in admin.open(links["requeue"].attributes["href"]).text
+    assert set(acts(admin, "state:dead")) == {"requeue"}
+    assert acts(admin, "stat:dead") == {}
+    assert set(acts(Person(served).log_in("tenant", "acme"), "task:fail")) == {"cancel", "retry"}
+
+
 def test_what_is_empty_or_wrong_says_what_to_do(admin):
     assert "No bulk action" in admin.open("/ui/bulk").text
     assert "There is nothing to do" in admin.open("/ui/bulk/new?act=retry&q=task:none").text

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from haulwright.clock import Instant
+    from haulwright.operations.filters import JobQuery
     from haulwright.stores.listing import JobFilter
 
 BULK_TASK: Final = "haulwright.bulk"
@@ -39,6 +40,12 @@ def require_act(act: str) -> Act:
     if act not in ACTS:
         raise InvalidValue("act", act, f"is none of {', '.join(ACTS)}")
     return act
+
+
+def acts_for(query: JobQuery) -> list[Act]:
+    """The acts for which the jobs of a filter may be in a state."""
+    state = query.job_filter(0).state
+    return [act for act in ACTS if state is None or state in _STATES[act]]
 
 
 @dataclass(frozen=True, slots=True)

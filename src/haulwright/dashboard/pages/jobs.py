@@ -13,6 +13,7 @@ from haulwright.dashboard.kit.navigation import Nav
 from haulwright.dashboard.kit.pages import PageRoutes
 from haulwright.dashboard.kit.turns import PAGED, Turns
 from haulwright.engine.transitions import STATE_WORDS
+from haulwright.operations.bulk_order import ACT_VERBS, acts_for
 from haulwright.operations.filters import FIELDS, FilterError, FilterWord, JobQuery, parse_filter
 from haulwright.operations.views.jobs import JobView, jobs_view
 
@@ -56,6 +57,8 @@ class JobsPage:
     turns: Turns
     suggestions: list[str]
     """How words of a filter begin."""
+    acts: list[str]
+    """What can be done to all jobs of the filter."""
 
 
 class SuggestionView(TypedDict):
@@ -79,9 +82,10 @@ def jobs(call: PageCall) -> JobsPage:
     query, turns = parse_filter(q), call.turns(q)
     suggestions = [*(f"state:{state}" for state in STATE_WORDS), *(f"{name}:" for name in FIELDS)]
     if isinstance(query, FilterError):
-        return JobsPage(q, _state_choices(JobQuery()), _wrong_word(q, query), [], turns, suggestions)
+        return JobsPage(q, _state_choices(JobQuery()), _wrong_word(q, query), [], turns, suggestions, [])
     view = jobs_view(call.operations.jobs.page(query, after=turns.after, limit=turns.limit))
-    return JobsPage(q, _state_choices(query), None, view["jobs"], turns.then(view["next"]), suggestions)
+    acts: list[str] = [act for act in acts_for(query) if call.can("bulk.start") and call.can(ACT_VERBS[act])]
+    return JobsPage(q, _state_choices(query), None, view["jobs"], turns.then(view["next"]), suggestions, acts)
 
 
 @pages.data("/words", verb="job.read", query=("word",))
