@@ -257,6 +257,7 @@ def test_an_action_that_is_stopped_begins_no_further_page(bench, between_pages):
     assert states(bench, ids) == [State.QUEUED] * 3 + [State.CANCELLED] * 2
     (event,) = events_of(bench, "bulk.stopped")
     assert (event.job_id, event.data["done"], event.data["refused"]) == (action.job.id, 2, 0)
+    assert event.data["reason"] == "wrong filter"
     assert events_of(bench, "bulk.finished") == []
 
 

@@ -140,15 +140,16 @@ class BulkRun:
     def _page(self, connection: Connection, *, progress: BulkProgress, ids: Sequence[str], more: bool) -> BulkProgress:
         """Act on some jobs and write down how far that is, in the transaction that holds the job of the action."""
         job, store = self.ctx.job, Store(CallerConnection(connection, self.ctx.store.database))
-        if store.listing.get(job.id).cancel_reason is not None:
+        reason, why_stopped = self.principal.reason, store.listing.get(job.id).cancel_reason
+        if why_stopped is not None:
             # Whoever asked it to stop held this row: no page begins after that.
-            progress = replace(progress, ended="stopped")
+            progress, reason = replace(progress, ended="stopped"), why_stopped
         else:
             progress = progress.plus(self._act_on(ids, store), ids[-1] if ids else None)
             if not more or progress.seen >= MOST_JOBS:
                 progress = replace(progress, ended="finished", more=more)
         if progress.ended:
-            ended = end_event(job, self.order, self.principal.actor, self.principal.reason, progress)
+            ended = end_event(job, self.order, self.principal.actor, reason, progress)
             store.events.record(connection, [ended])
         store.leases.progress(job, progress.text())
         return progress
