@@ -26,6 +26,13 @@ def ok(answer, status=200):
     return answer.json()
 
 
+@pytest.mark.parametrize(("path", "methods"), [("/jobs", "GET, POST"), ("/queues", "GET")])
+def test_a_method_that_an_address_does_not_take_is_answered_with_all_that_it_takes(served, path, methods):
+    answer = served.client().put(path, json={})
+
+    assert (answer.status_code, answer.headers["allow"]) == (405, methods)
+
+
 def last_hour():
     return datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
 

@@ -13,6 +13,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 from typing_extensions import TypedDict
 
 from haulwright.engine.payload import ARGS_LIMIT_BYTES, check, plain_text
@@ -311,8 +312,17 @@ def _adapter(hint: Any) -> TypeAdapter[tuple[Any]]:
 
 def problem_of(error: ValidationError) -> tuple[str, str]:
     """Where arguments do not fit, as `args.items.3`, and why. What was given is not repeated: it may be a secret."""
-    problem = error.errors(include_url=False, include_input=False)[0]
-    return ".".join(["args", *map(str, problem["loc"][1:])]), problem["msg"]
+    problems = error.errors(include_url=False, include_input=False)
+    problem = problems[0]
+    if problem["type"] == "missing":  # one that is there under another name explains it
+        problem = next(filter(_is_stray_argument, problems), problem)
+    why = "there is no such argument" if _is_stray_argument(problem) else problem["msg"]
+    return ".".join(["args", *map(str, problem["loc"][1:])]), why
+
+
+def _is_stray_argument(problem: ErrorDetails) -> bool:
+    """Whether an argument is the trouble that the task does not have, and not a field within one."""
+    return problem["type"] == "extra_forbidden" and len(problem["loc"]) == len((0, "argument"))
 
 
 def _first_line(error: Exception) -> str:

@@ -14,6 +14,7 @@ from typing import Any, Final, NotRequired
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.routing import Match, Route
 from typing_extensions import TypedDict
 
 from haulwright.errors import (
@@ -203,7 +204,15 @@ async def _of_framework(request: Request, error: Exception) -> Response:
     }.get(status, str(error.detail))
     is_lost = status in {HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED}
     hint = ADDRESSES if is_lost else ""
-    return problem(status, code, detail, hint=hint, request_id=request_id_of(request), headers=error.headers)
+    headers = {"Allow": _methods_at(request)} if status is HTTPStatus.METHOD_NOT_ALLOWED else error.headers
+    return problem(status, code, detail, hint=hint, request_id=request_id_of(request), headers=headers)
+
+
+def _methods_at(request: Request) -> str:
+    """Every method that an address takes: each has a route of its own here, and the framework names those of one."""
+    routes = [route for route in request.app.routes if isinstance(route, Route)]
+    matching = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]
+    return ", ".join(sorted({method for route in matching for method in route.methods or ()}))
 
 
 HANDLERS: Final[Mapping[type[Exception], Callable[[Request, Exception], Awaitable[Response]]]] = {
