@@ -50,6 +50,21 @@ def test_a_token_of_ours_is_known_where_the_database_takes_no_writes(postgres_ur
         assert [client.get(path).status_code for path in ("/jobs", "/overview", "/events")] == [200, 200, 200]
 
 
+def test_a_token_was_not_used_before_it_was_made(database_url, tmp_path):
+    """Uses are noted to the minute, and a token is mostly tried in the minute in which it was made."""
+    clock = SettableClock(tmp_path / "clock")
+    clock.set(2_000_000_000 * SECOND)
+    app = Haulwright(database_url, clock=clock)
+    app.operations().schema.migrate()
+    with closing(app):
+        token = app.operations().tokens.create("program", tenant="acme").token
+
+        strangers.find_token(app, token)
+
+        (row,) = app.store.api_tokens.page().rows
+    assert row.last_used_at == row.created_at
+
+
 def test_a_token_of_ours_that_was_revoked_is_one_that_nobody_knows(served, monkeypatch):
     monkeypatch.setattr("haulwright.api.auth.api_tokens.REMEMBERED_SECONDS", 0.0)
     client = served.client(**{"X-Request-Id": "r"})

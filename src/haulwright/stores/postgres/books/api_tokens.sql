@@ -22,7 +22,7 @@ order by prefix limit :limit;
 select 1 from haulwright_api_tokens where revoked_at is null and (expires_at is null or expires_at > (select haulwright_now(:now::bigint))) limit 1;
 
 -- name: touch
-update haulwright_api_tokens set last_used_at = (select haulwright_now(:now::bigint)) where prefix = :prefix and coalesce(last_used_at, 0) < (select haulwright_now(:now::bigint));
+update haulwright_api_tokens set last_used_at = greatest(created_at, (select haulwright_now(:now::bigint))) where prefix = :prefix and coalesce(last_used_at, 0) < (select haulwright_now(:now::bigint));
 
 -- name: revoke
 update haulwright_api_tokens set revoked_at = (select haulwright_now(:now::bigint)), revoked_by = :revoked_by

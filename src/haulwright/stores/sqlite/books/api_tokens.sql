@@ -22,7 +22,7 @@ order by prefix limit :limit;
 select 1 from haulwright_api_tokens where revoked_at is null and (expires_at is null or expires_at > :now) limit 1;
 
 -- name: touch
-update haulwright_api_tokens set last_used_at = :now where prefix = :prefix and coalesce(last_used_at, 0) < :now;
+update haulwright_api_tokens set last_used_at = max(created_at, :now) where prefix = :prefix and coalesce(last_used_at, 0) < :now;
 
 -- name: revoke
 update haulwright_api_tokens set revoked_at = :now, revoked_by = :revoked_by
