@@ -123,13 +123,14 @@ def test_an_error_of_syntax_is_told_with_its_place_once(on_file, app_file):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
+        (["pirce", "A1"], "Did you mean 'price'?"),
         (["pirce", "sku=A1"], "Did you mean 'price'?"),
         (["price"], "args.sku"),
         (["price", "sku=A1", "amount=many"], "args.amount"),
         (["price", "sku=A1", "colour=red"], "args.colour"),
         (["price", "skuu=A1"], "args.skuu: there is no such argument."),
         (["price", "sku"], "not of the form name=value"),
-        (["price", "A1"], "Write its name before it, as in n=3."),
+        (["price", "A1"], "Write its name before it, as in sku=3."),
         (["price", "--sku", "A1"], "What the task takes is given without dashes, as name=value."),
         (["price", "sku=A1", "sku=A2"], "a second time"),
         (["price", "sku=" + "x" * 1_100_000], "larger than"),

@@ -162,3 +162,15 @@ def test_a_fraction_with_more_digits_than_can_be_read_is_refused(on_file):
     answer = on_file("run", "-A", SHOP, "keep", "value=1", "ratio=" + "1" * 5_000)
 
     assert (answer.code, answer.out) == (2, "")
+
+
+def test_who_stops_waiting_is_told_which_job_goes_on(haulwright, monkeypatch):
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("haulwright.operations.jobs.JobOperations.wait", interrupted)
+    answer = haulwright("run", "-A", SHOP, "price", "sku=A1", "--wait")
+    (job,) = haulwright("job", "list", "--json").json["jobs"]
+
+    assert answer.code == 130
+    assert f"The job {job['id']} goes on." in answer.err

@@ -62,7 +62,12 @@ def test_a_decorator_without_brackets_makes_a_task(own, add):
         (lambda own: own.find("add").using(priority=1).send(1), "Write: .enqueue(...)"),
         (lambda own: own.run_worker(untill_empty=True), "Did you mean until_empty=?"),
         (lambda own: own.run_worker(burst=True), "until_empty="),
-        (lambda own: own.send_task("add"), "Write: .find(...)"),
+        (lambda own: own.send_task("add"), "Write: app.find('add').enqueue("),
+        (lambda own: own.enqueue(own.find("add"), 1), "add.enqueue(1, 2)"),
+        (lambda own: Haulwright(broker="redis://host"), "database_url="),  # noqa: ARG005
+        (lambda own: Haulwright("tasks", backend="rpc://"), "database_url="),  # noqa: ARG005
+        (lambda own: own.source("https://shop.example/a", rate="1/s"), "'shop.example'"),
+        (lambda own: own.schedule("hourly", "0 * * * *", own.find("add"), args=(1,)), "args={'sku': 'A1'}"),
         (lambda own: own.source("shop.example", rate_limit="1/s"), "rate="),
         (lambda own: own.schedule("hourly", "0 * * * *", own.find("add"), timezone="UTC"), "tz="),
         (lambda own: own.schedule("hourly", "0 * * * *", print), "@app.task"),

@@ -240,3 +240,26 @@ def test_a_closure_that_captured_another_value_is_not_answered_with_the_first_on
         bench.run_inline(save_closures)
 
     assert "Pass what differs as an argument" in refused.value.hint
+
+
+MARKS = {"sqlite": "%s", "postgres": "?"}
+
+
+def save_as_on_the_other(tx: Tx, sku: str) -> None:
+    tx.execute(f"insert into prices values ({MARKS[tx.dialect]})", (sku,))  # noqa: S608 - one of two marks
+
+
+@app.task(retry=RETRY)
+def moved(ctx: Context) -> None:
+    ctx.commit("save", save_as_on_the_other, "A1", settle=True)
+
+
+def test_a_statement_written_for_the_other_database_is_answered_with_how_parameters_are_written(bench):
+    """An app moves to PostgreSQL by its address alone, but for the marks of its own statements."""
+    handle = moved.enqueue()
+    bench.drain()
+
+    message = app.operations(ADMIN).jobs.get(handle.id).error_message
+
+    assert f"no place for its parameters as {bench.store.database.dialect} writes them" in message
+    assert "Write %s for each on PostgreSQL and ? on SQLite" in message

@@ -63,7 +63,10 @@ def command(  # noqa: PLR0913 - the options of the command, each with a name
     for text, n=3 is the text 3. Arguments are checked against the task's signature before anything is written.
     """
     jobs = site.app.operations(site.principal()).jobs
-    values = jobs.arguments(task, pairs(arguments, what="argument", hint="Write its name before it, as in n=3."))
+    signature = site.app.find(task).signature
+    names = signature.names[1:] if signature.takes_context else signature.names
+    hint = f"Write its name before it, as in {names[0]}=3." if names else "The task takes none."
+    values = jobs.arguments(task, pairs(arguments, what="argument", hint=hint))
     header_texts = pairs(headers, what="--header", conceal=True)
     with site.mention_new_file():
         enqueued = jobs.enqueue(task, values, headers=header_texts, **options)
@@ -93,5 +96,9 @@ def _wait(site: Site, jobs: JobOperations, job_id: str, timeout: float | None) -
         job = jobs.wait(job_id, timeout)
     except JobFailed:
         site.out.show(job_view(jobs.get(job_id)))
+        raise
+    except KeyboardInterrupt:
+        site.out.note(f"The job {job_id} goes on.")
+        site.out.next_step(f"haulwright job show {job_id}")
         raise
     site.out.show(job_view(job), job.result or "null")

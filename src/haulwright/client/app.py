@@ -21,7 +21,7 @@ from haulwright.clock import Clock
 from haulwright.engine.durations import Duration
 from haulwright.engine.schedule import ScheduleOptions, ScheduleSpec
 from haulwright.engine.source import source_key, source_limits
-from haulwright.engine.unknown_options import check_options, refuse_options, unknown_attribute
+from haulwright.engine.unknown_options import check_init_options, check_options, refuse_options, unknown_attribute
 from haulwright.errors import InvalidValue, Refused, UnknownTask
 from haulwright.settings import Settings
 from haulwright.stores import migrations
@@ -41,6 +41,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+@check_init_options
 class Haulwright:
     """One database with its tasks. Nothing is opened before it is needed."""
 

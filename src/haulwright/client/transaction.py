@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ParamSpec
 
+from haulwright.errors import Refused
+
 if TYPE_CHECKING:
     from haulwright.client.context import Context
     from haulwright.client.task import Task
@@ -39,7 +41,16 @@ class Tx:
 
     def execute(self, sql: str, params: Any = None) -> list[Row]:
         """Run a statement of your own and return its rows, with the parameter style of the driver."""
+        if params and self._has_places_of_the_other(sql):
+            message = f"The statement has no place for its parameters as {self.dialect} writes them."
+            raise Refused(message, hint="Write %s for each on PostgreSQL and ? on SQLite: tx.dialect says which it is.")
         return self.connection.execute(sql, params)
+
+    def _has_places_of_the_other(self, sql: str) -> bool:
+        """Whether a statement was written for the other kind of database: no parameter would find its place here."""
+        if self.dialect == "postgres":
+            return "?" in sql and "%" not in sql
+        return "%s" in sql and not any(mark in sql for mark in "?:@$")
 
     def enqueue(self, task: Task[P, Any], *args: P.args, **kwargs: P.kwargs) -> str:
         """Enqueue a job that exists if and only if this transaction commits, and return its id."""

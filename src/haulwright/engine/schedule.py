@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from difflib import get_close_matches
@@ -31,7 +32,7 @@ from haulwright.engine.retry import LARGEST_ATTEMPTS
 from haulwright.errors import InvalidValue
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator
 
 CRON_LIMIT_CHARS: Final = 200
 ZONE_LIMIT_CHARS: Final = 128
@@ -156,6 +157,8 @@ class ScheduleSpec:
         **options: Unpack[ScheduleOptions],
     ) -> ScheduleSpec:
         """Return the schedule that these words describe, or refuse it before anything depends on it."""
+        if not isinstance(args, Mapping | None):
+            raise InvalidValue("args", args, "has no names", hint="Write each with its name: args={'sku': 'A1'}")
         text = check(dict(args or {}), root="args", limit_bytes=ARGS_LIMIT_BYTES)
         spec = cls(name, cron, task, args=text, **_fields(options))
         for what, word in (("name", spec.name), ("task", spec.task), ("tenant", spec.tenant)):

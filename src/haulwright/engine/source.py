@@ -160,6 +160,9 @@ def _count(what: str, value: int | None, most: int) -> int | None:
 def source_key(name: str, account: str | None = None) -> str:
     """What the row of a source, or of one account on it, is called."""
     check_name("source", name)
+    if "://" in name:
+        host = name.partition("://")[2].partition("/")[0]
+        raise InvalidValue("source", name, "is an address", hint=f"Name its host, for all its pages: {host!r}.")
     if "@" in name or ":" in name:
         raise InvalidValue("source", name, "has an @ or a colon in it", hint="Give the account as account=.")
     return check_name("source", name if account is None else f"{name}@{check_name('account', account)}")

@@ -20,7 +20,8 @@ SYNONYMS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "schedule_in": ("delay",), "expires": ("deadline",), "max_age": ("deadline",), "ttl": ("deadline",),
         "max_retries": ("retry", "attempts"), "max_attempts": ("retry", "attempts"), "retries": ("retry", "attempts"),
         "default_retry_delay": ("retry", "base"), "retry_backoff": ("retry", "base"), "retry_delay": ("retry", "base"),
-        "retry_policy": ("retry",), "backoff": ("retry", "base"), "min_backoff": ("retry", "base"), "wait": ("base",),
+        "retry_policy": ("retry",), "backoff": ("retry", "base"), "min_backoff": ("retry", "base"),
+        "wait": ("base", "result"),
         "retry_backoff_max": ("retry", "cap"), "max_backoff": ("retry", "cap"), "max_delay": ("cap",),
         "retry_jitter": ("retry", "jitter"), "multiplier": ("factor",), "exponential_wait": ("retry", "factor"),
         "time_limit": ("timeout",), "soft_time_limit": ("timeout",), "task_timeout": ("timeout",),
@@ -37,11 +38,11 @@ SYNONYMS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "defer": ("enqueue",), "defer_async": ("aenqueue",), "configure": ("using",), "apply": ("__call__",),
         "kiq": ("aenqueue",), "push": ("enqueue",), "perform_async": ("enqueue",), "s": ("call",), "si": ("call",),
         "signature": ("call",), "message": ("call",), "options": ("using",), "get": ("result",), "ready": ("state",),
-        "status": ("state",), "wait_for": ("result",), "send_task": ("find",), "add_periodic_task": ("schedule",),
+        "status": ("state",), "wait_for": ("result",), "add_periodic_task": ("schedule",),
         "periodic_task": ("schedule",), "periodic": ("schedule",), "cron": ("schedule",), "job": ("task",),
         "actor": ("task",), "worker_main": ("run_worker",), "work": ("run_worker",), "start": ("run_worker",),
-        "run": ("run_worker",), "enqueue": ("aenqueue", "enqueue_many"), "defer_many": ("enqueue_many",),
-        "with_options": ("using",),
+        "run": ("run_worker",), "defer_many": ("enqueue_many",), "with_options": ("using",),
+        "broker": ("database_url",), "backend": ("database_url",), "url": ("database_url",), "dsn": ("database_url",),
     }
 )  # fmt: skip
 """The words of Celery, Dramatiq, Procrastinate, RQ, Huey and APScheduler, each with ours; the first that fits wins."""
@@ -62,6 +63,8 @@ EXPLAINED: Final[Mapping[str, str]] = MappingProxyType(
         "group": "Write: app.enqueue_many([task.call(...), ...])",
         "link": "Enqueue the next task at the end of this one: in the same transaction with ctx.commit and tx.enqueue.",
         "conf": "See what can be set with: haulwright settings",
+        "enqueue": "A task is enqueued by itself: Write add.enqueue(1, 2), or app.find('add').enqueue(1, 2)",
+        "send_task": "Write: app.find('add').enqueue(1, 2)",
         "blocking": "enqueue never waits for a run; handle.result() does.",
     }
 )
@@ -127,6 +130,7 @@ _EXAMPLES: Final = {
     "retry": "retry=Retry(attempts=4, base='30 s'); attempts count the first run too",
     "attempts": "attempts=4; they count the first run too",
     "delay": "delay='10 s'",
+    "database_url": "database_url='postgresql://host/name', or leave it out for ./haulwright.db",
     "run_at": "run_at=datetime.now(UTC) + timedelta(minutes=5)",
     "deadline": "deadline='1 h'",
     "timeout": "timeout='2 min'",
