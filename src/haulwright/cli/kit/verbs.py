@@ -74,10 +74,11 @@ class Verb(click.Command):
             surplus = super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             names = {name for param in self.params for name in param.opts}
-            meant = [name for name in OPTIONS.get(error.option_name, ()) if name in names]
-            if not meant:
+            meant = next((name for name in OPTIONS.get(error.option_name, ()) if name in names), None)
+            if meant is None:
                 raise
-            raise click.NoSuchOption(error.option_name, possibilities=meant[:1], ctx=error.ctx) from error
+            message = f"{error.message} Did you mean {meant!r}?"
+            raise click.NoSuchOption(error.option_name, message, ctx=error.ctx) from None
         if surplus and not ctx.resilient_parsing:
             hint = f" Did you mean -A {surplus[0]}?" if ":" in surplus[0] or surplus[0].endswith(".py") else ""
             raise click.UsageError(f"Nothing is expected where {surplus[0]!r} stands.{hint}", ctx)
