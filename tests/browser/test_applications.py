@@ -10,6 +10,9 @@ from datetime import UTC, datetime
 import pytest
 from playwright.sync_api import expect
 
+from haulwright import Haulwright, Principal
+from haulwright.apps.brands.application import Brands
+from haulwright.apps.brands.settings import BrandSettings
 from haulwright.sandbox import Sandbox, SandboxClock
 from haulwright.testing.harness import Harness
 from tests.apps.brief.scenes import World as BriefWorld
@@ -61,7 +64,25 @@ def documents(bench, sandbox, folder):
     return world.app, ["/ui/documents", "/ui/documents?words=report", f"/ui/documents/{planned.key}"]
 
 
-@pytest.fixture(params=[brief, prices, syncs, documents], ids=lambda make: make.__name__)
+def brands(bench, sandbox, folder):  # noqa: ARG001 - as above
+    acme, app = Principal.of_tenant("acme"), Haulwright()
+    application = Brands(app, figures=BrandSettings.load(lag_seconds=0.001))
+    bench.use(app)
+    brand = application.add(acme, "Nordlys", {"mission": HOSTILE})
+    application.connect(acme, brand.id, "instagram", "posts", "acme", settings={"cap": 3})
+    for tone in ("calm", "warm"):
+        application.update(acme, brand.id, answers={"tone": tone})
+        run = application.compile(acme, brand.id)
+        for _ in range(60):
+            bench.drain()
+            if application.compile_run(acme, run.id).is_over:
+                break
+            bench.advance(10)
+    assert application.snapshot(acme, brand.id)["number"] == 2
+    return app, ["/ui/brands", f"/ui/brands/{brand.id}", f"/ui/brands/{brand.id}?number=1"]
+
+
+@pytest.fixture(params=[brief, prices, syncs, documents, brands], ids=lambda make: make.__name__)
 def application(request, tmp_path, monkeypatch) -> Iterator[tuple[Scene, list[str]]]:
     """An application after some work, and its pages."""
     monkeypatch.chdir(tmp_path)
@@ -71,6 +92,8 @@ def application(request, tmp_path, monkeypatch) -> Iterator[tuple[Scene, list[st
     with closing(Harness(f"sqlite:///{tmp_path}/haulwright.db", tmp_path)) as bench:
         clock = SandboxClock(lambda: bench.clock.now() / 1_000_000)
         with Sandbox(seed=7, clock=clock) as sandbox:
+            monkeypatch.setenv("APIFY_TOKEN", "token-of-mine")
+            monkeypatch.setenv("APIFY_BASE_URL", f"{sandbox.url}/apify")
             with ThreadPoolExecutor(1) as pool:  # in the thread of the tests runs the event loop of Playwright
                 app, paths = pool.submit(request.param, bench, sandbox, tmp_path / "content").result()
             with people(app) as served:
