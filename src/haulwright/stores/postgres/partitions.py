@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-import psycopg
-
 from haulwright import events
 from haulwright.clock import SECOND
 from haulwright.engine.ids import first_id_of, time_of
@@ -251,14 +249,13 @@ class PostgresPartitions(Partitions):
 
 @contextmanager
 def _left_for_later() -> Iterator[None]:
+    from psycopg import errors  # noqa: PLC0415 - this file is imported where there is SQLite alone, too
+
     try:
         yield
     except (
-        psycopg.errors.LockNotAvailable,
-        psycopg.errors.QueryCanceled,
-        psycopg.errors.DeadlockDetected,
-        psycopg.errors.InsufficientPrivilege,
-    ) as reason:
+        errors.LockNotAvailable, errors.QueryCanceled, errors.DeadlockDetected, errors.InsufficientPrivilege
+    ) as reason:  # fmt: skip
         raise _NotNow from reason
 
 
