@@ -107,7 +107,7 @@ def require_chart(page):
     expect(canvas).to_be_visible()
     with page.expect_response(page.url):
         page.evaluate("document.body.dispatchEvent(new CustomEvent('fresh'))")
-    page.wait_for_function("!document.querySelector('.htmx-request')")
+    expect(page.locator(".htmx-request")).to_have_count(0)
     expect(canvas).to_be_visible()
 
 
