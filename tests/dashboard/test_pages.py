@@ -25,6 +25,8 @@ HOSTILE = (
     "x" * 100_000,
 )
 """What somebody may put into any text that they send."""
+STRANGE_NAME = 'slow "lane", <b>\\ state:dead'
+"""What may be the name of a queue or a task, and would break a filter that is put together by hand."""
 MISSING = "01a1f5df-d221-7258-b942-420a6c6d2c35"
 
 
@@ -250,3 +252,20 @@ def test_the_job_shows_its_effects_with_what_was_recorded(admin):
 
     assert "greeting" in text
     assert '"words": "Hello ada"' in text
+
+
+def test_a_link_to_jobs_finds_them_whatever_the_name_of_their_queue_and_task(served, admin):
+    @served.app.task(name=STRANGE_NAME, queue=STRANGE_NAME)
+    def strange() -> None: ...
+
+    jobs = served.app.operations().jobs
+    job = jobs.enqueue(STRANGE_NAME, {}, tenant="acme", correlation_id=STRANGE_NAME)
+    jobs.enqueue("add", {"a": 1}, tenant="acme")
+
+    for path in ("/ui/overview", "/ui/jobs", f"/ui/jobs/{job.id}"):
+        links = [link.attributes["href"] for link in admin.open(path).all("main a[href*='lane']")]
+        listings = [link for link in links if link.startswith("/ui/jobs?q=")]
+        assert listings
+        for link in listings:
+            rows = admin.open(link).all("tr[data-row]")
+            assert (link, [row.attributes["id"] for row in rows]) == (link, [f"job-{job.id}"])

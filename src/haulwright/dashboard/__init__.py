@@ -30,7 +30,8 @@ How to add a page, `Queues` for example: one file here and one template.
         return ActionDone(f"The queue {call.path['name']} is paused.", to=call.url("/queues"))
 
 An action that cannot take its form may return `FormAgain`: the form is drawn once more, with what was typed and what is
-wrong beside it. A filter of jobs in an address is spelt by `jobs_query`, which puts quotes around names that need them.
+wrong beside it. A filter of jobs in an address is spelt by `jobs_query`, in functions and in templates, which puts
+quotes around names that need them.
 
 `templates/queues.html` extends `base.html` and sees two names: `page`, the value that the function returned, and `call`
 (`call.url(path, **query)`, `call.here(**changes)`, `call.can(verb)`). `macros.html` has what pages share: `state`,

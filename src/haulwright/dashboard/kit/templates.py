@@ -12,6 +12,7 @@ from markupsafe import Markup
 from haulwright.__about__ import __version__
 from haulwright.dashboard.kit import words
 from haulwright.dashboard.kit.charts import stacked
+from haulwright.dashboard.kit.queries import jobs_query
 from haulwright.operations.times import iso
 from haulwright.visible import visible
 
@@ -37,7 +38,13 @@ def environment(folders: Mapping[str, Path] | None = None) -> Environment:
         number=words.number,
         spell=words.seconds_words,
     )
-    templates.globals.update(between=words.between, stacked=stacked, version=__version__, long_chars=words.LONG_CHARS)
+    templates.globals.update(
+        between=words.between,
+        jobs_query=jobs_query,
+        long_chars=words.LONG_CHARS,
+        stacked=stacked,
+        version=__version__,
+    )
     return templates
 
 
