@@ -11,6 +11,7 @@ from haulwright.dashboard.kit.answers import POLICY
 from haulwright.dashboard.kit.assets import FOREVER
 from haulwright.dashboard.kit.site import DashboardSite
 from haulwright.dashboard.site import ENGINE_PAGES
+from haulwright.engine.source import source_limits
 from tests.support.dashboard import Person, people
 from tools.vendor import FOR_TESTS, SHIPPED, differences
 
@@ -221,17 +222,31 @@ def test_every_page_of_the_engine_says_what_it_is():
 
 
 def test_the_overview_names_what_needs_somebody_and_leads_to_it(served, admin):
-    jobs = served.app.operations().jobs
-    jobs.enqueue("fail", {"why": "the shelf is empty"}, tenant="acme")
+    operations = served.app.operations()
+    operations.jobs.enqueue("fail", {"why": "the shelf is empty"}, tenant="acme")
     served.app.run_worker(until_empty=True)
-    jobs.enqueue("add", {"a": 1}, tenant="acme", queue="slow lane")
+    operations.jobs.enqueue("add", {"a": 1}, tenant="acme", queue="slow lane")
+    operations.queues.pause("closed/lane")
+    served.app.store.sources.declare("shop/prices", source_limits(rate="30/min"))
+    operations.sources.pause("shop/prices")
 
     page = admin.open("/ui/overview")
 
     assert "The queue slow lane has 1 due job and no live worker" in page.text
-    (dead,) = [link for link in page.all(".concerns a") if "dead letter" in link.text()]
-    listed = admin.open(dead.attributes["href"])
-    assert len(listed.all("tr[data-row]")) == 1
+    titles = {}
+    for link in page.all(".concerns a"):
+        listed = admin.open(link.attributes["href"])
+        titles[listed.path] = listed.all("h1")[0].text()
+    assert titles == {
+        "/ui/queues/slow%20lane": "slow lane",
+        "/ui/queues/closed%2Flane": "closed/lane",
+        "/ui/sources/shop%2Fprices": "shop/prices",
+        "/ui/errors": "Errors",
+    }
+    for role in ("monitor", "tenant"):
+        other = Person(served).log_in(role, "acme" if role == "tenant" else None)
+        for link in other.open("/ui/overview").all("main a"):
+            assert other.open(link.attributes["href"]).answer.status_code == 200
 
 
 def test_the_job_says_what_happened_to_it_line_by_line(admin, a_job):
@@ -267,5 +282,7 @@ def test_a_link_to_jobs_finds_them_whatever_the_name_of_their_queue_and_task(ser
         listings = [link for link in links if link.startswith("/ui/jobs?q=")]
         assert listings
         for link in listings:
-            rows = admin.open(link).all("tr[data-row]")
-            assert (link, [row.attributes["id"] for row in rows]) == (link, [f"job-{job.id}"])
+            listed = admin.open(link)
+            expected = [] if "running" in link else [f"job-{job.id}"]
+            assert (link, [row.attributes["id"] for row in listed.all("tr[data-row]")]) == (link, expected)
+            assert listed.all(".wrong") == []
