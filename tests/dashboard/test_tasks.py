@@ -186,3 +186,23 @@ def test_a_tenant_runs_tasks_for_itself_alone(served):
 def test_a_task_that_is_not_there_is_not_found(admin):
     assert admin.open("/ui/tasks/nothing").answer.status_code == 404
     assert admin.send("/ui/tasks/nothing", {"reason": ""}).answer.status_code == 404
+
+
+def test_a_job_leads_to_the_form_that_runs_the_same(served, admin):
+    (link,) = [link for link in admin.open(job_of_add(served)).all("main a") if "Same as this job" in link.text()]
+
+    page = admin.open(link.attributes["href"])
+
+    assert page.all("h1")[0].text() == "Run add"
+    assert page.form("/tasks/add")["arg.a"] == "7"
+
+
+def test_a_job_whose_task_the_app_has_no_more_leads_to_no_form(served, admin):
+    path = job_of_add(served)
+    del served.app.tasks["add"]
+    assert "Same as this job" not in admin.open(path).text
+
+
+def job_of_add(served):
+    """The page of a job that was enqueued."""
+    return f"/ui/jobs/{served.app.operations().jobs.enqueue('add', {'a': 7}, tenant='acme').id}"

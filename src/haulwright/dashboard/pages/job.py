@@ -57,6 +57,8 @@ class JobPageOfOne:
     successor: JobView | None
     commands: dict[str, str]
     """How the same is asked for elsewhere."""
+    is_runnable: bool
+    """The app has its task, so there is a form that can be filled in as it was."""
 
 
 """Named for what it shows: `JobPage` is a page of a list."""
@@ -79,6 +81,7 @@ def job(call: PageCall) -> JobPageOfOne:
         None if relatives.predecessor is None else job_view(relatives.predecessor),
         None if relatives.successor is None else job_view(relatives.successor),
         commands_for(call, row.id),
+        is_runnable=any(task.name == row.task for task in call.operations.tasks.list()),
     )
 
 
