@@ -80,3 +80,17 @@ def test_queues_come_a_page_at_a_time(served, admin):
 
 def test_no_queue_says_how_one_comes_to_be(admin):
     assert "worker --queues mail" in admin.open("/ui/queues").text
+
+
+def test_a_list_by_name_has_a_previous_page_and_one_by_time_a_newer_one(served, admin):
+    operations = served.app.operations()
+    for number in range(3):
+        operations.queues.pause(f"lane-{number}")
+        operations.jobs.enqueue("add", {"a": number}, tenant="acme")
+    for path, words in (
+        ("/ui/queues?limit=1", ["← Previous", "First", "Next →"]),
+        ("/ui/jobs?limit=1", ["← Newer", "Newest", "Older →"]),
+    ):
+        (onwards,) = admin.open(path).all("a[rel=next]")
+        second = admin.open(onwards.attributes["href"])
+        assert [link.text() for link in second.all("nav.turns a")] == words
