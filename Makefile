@@ -22,6 +22,7 @@ demo: setup ## see it work: five applications, two workers, one killed, nothing 
 	@$(BIN)/haulwright demo $(if $(filter command%,$(origin DATABASE_URL)),--database '$(DATABASE_URL)') $(ARGS)
 
 test: setup-dev ## every promise at small size, on SQLite and PostgreSQL (ARGS="-k lease" for a few)
+	@sh tools/chromium.sh
 	@$(BIN)/python -m pytest -n 3 --dist loadgroup $(ARGS)
 
 test-browser: setup-dev ## the dashboard in a real Chromium, installed from Debian's package where it is missing and that can be
