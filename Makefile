@@ -5,7 +5,7 @@ ARGS ?=
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo test test-browser check format requirements seeds proof mutants bench lock clean
+.PHONY: help setup setup-dev demo test test-browser screenshots check format requirements seeds proof mutants bench lock clean
 
 help: ## this list
 	@echo "Haulwright. Start with: make demo"
@@ -28,6 +28,10 @@ test: setup-dev ## every promise at small size, on SQLite and PostgreSQL (ARGS="
 test-browser: setup-dev ## the dashboard in a real Chromium, installed from Debian's package where it is missing and that can be
 	@sh tools/chromium.sh
 	@$(BIN)/python -m pytest tests/browser $(ARGS)
+
+screenshots: setup-dev ## take the pictures in docs/images anew (the same data each time)
+	@sh tools/chromium.sh
+	@$(BIN)/python -m pytest tests/browser/pictures.py $(ARGS)
 
 check: setup-dev ## format, lint, types, walls between rooms, and what the repository promises about itself
 	@$(BIN)/ruff format --check .
