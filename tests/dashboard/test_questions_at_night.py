@@ -121,7 +121,8 @@ def test_ten_questions_at_night_take_at_most_four_clicks(served, admin, night):
     answers = ways(Walk(admin, admin.open("/ui/overview")), *night)
 
     for question, (walk, words) in answers.items():
-        assert (question, [word for word in words if word not in walk.page.text]) == (question, []), walk.page.text[:300]
+        text = walk.page.text
+        assert (question, [word for word in words if word not in text]) == (question, []), text[:300]
         assert walk.clicks <= MOST_CLICKS
     rows = [line.split(" | ") for line in GUIDE.read_text("utf-8").splitlines() if line.startswith("| ")][1:]
     assert {row[0].removeprefix("| "): int(row[1]) for row in rows} == {
