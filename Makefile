@@ -29,7 +29,7 @@ test-browser: setup-dev ## the dashboard in a real Chromium, installed from Debi
 	@sh tools/chromium.sh
 	@$(BIN)/python -m pytest tests/browser $(ARGS)
 
-screenshots: setup-dev ## take the pictures in docs/images anew (the same data each time)
+screenshots: setup-dev ## take the pictures of the documentation anew, into docs/images
 	@sh tools/chromium.sh
 	@$(BIN)/python -m pytest tests/browser/pictures.py $(ARGS)
 
