@@ -53,12 +53,13 @@ def percentiles(scenario: str, unit: str, rounds: Sequence[Sequence[float]]) -> 
     """A series for each percentile that is shown: its value in each round of samples."""
     samples = min((len(taken) for taken in rounds), default=0)
     return [
-        Series(scenario, f"p{percent}", unit, tuple(_percentile(taken, percent) for taken in rounds), jobs=samples)
+        Series(scenario, f"p{percent}", unit, tuple(percentile(taken, percent) for taken in rounds), jobs=samples)
         for percent in SHOWN_PERCENTILES
     ]
 
 
-def _percentile(values: Sequence[float], percent: float) -> float:
+def percentile(values: Sequence[float], percent: float) -> float:
+    """The value that so many percent of them stay below."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(len(ordered) * percent / 100))]
 

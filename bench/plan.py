@@ -49,7 +49,7 @@ class Plan:
     year_jobs: int
     """Finished ones, each with three events."""
     list_looks: int
-    """How often each list of the API is asked."""
+    """How often each list of the API and each page of the dashboard is asked."""
     watchers: int
     """Streams of events that are open at once."""
     watched_jobs: int

@@ -18,6 +18,7 @@ from bench.scenarios import (
     harvest,
     ingest,
     lists,
+    pages,
     rate,
     retention,
     sources,
@@ -170,6 +171,7 @@ def _of_api(database: str) -> tuple[Target | Either, ...]:
             watched + watchers.MEMORY_END, (watched + watchers.MEMORY_FIRST,), most=1.2,
         ),
         Target(f"{short}: slowest list of the API, p95, ms", f"lists {database}/{lists.SLOWEST}", most=200.0),
+        Target(f"{short}: slowest page of the dashboard, p95, ms", f"pages {database}/{pages.SLOWEST}", most=300.0),
         Target(f"{short}: enqueue over HTTP p99 beside two busy workers, ms", f"httploaded {database}/p99", most=30.0),
     )  # fmt: skip
 
