@@ -47,14 +47,14 @@ class SourceOperations(Noun):
     def page(self, *, after: str | None = None, limit: int = 50) -> Page[SourceStatus]:
         """The sources by name, with the traffic of the last hour."""
         rows = self._store.sources.page(after=after, limit=limit)
-        traffic = self._store.sources.traffic(TRAFFIC_MINUTES)
+        traffic = self._store.sources.traffic(TRAFFIC_MINUTES, [row.key for row in rows.rows])
         return Page([SourceStatus(row, traffic.get(row.key)) for row in rows.rows], rows.next)
 
     @allowed("source.read")
     def get(self, name: str) -> SourceStatus:
         """One source."""
         row = self._store.sources.get(name)
-        return SourceStatus(row, self._store.sources.traffic(TRAFFIC_MINUTES, name).get(name))
+        return SourceStatus(row, self._store.sources.traffic(TRAFFIC_MINUTES, [name]).get(name))
 
     @allowed("source.pause")
     def pause(self, name: str, *, seconds: float | None = None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -187,10 +187,13 @@ class Sources:
         row = self._db.read(lambda connection: first(connection.run(self._book["standing"], self._named(key))))
         return None if row is None else SourceState(*row)
 
-    def traffic(self, minutes: int, key: str | None = None) -> dict[str, Traffic]:
-        """What went through in the last minutes, by source."""
-        params = {"key": key, "minutes": minutes, "now": self._db.clock.now()}
-        rows = self._db.read(lambda connection: connection.run(self._book["traffic"], params))
+    def traffic(self, minutes: int, keys: Collection[str] | None = None) -> dict[str, Traffic]:
+        """What went through in the last minutes, by source; of these sources or of all."""
+        params: dict[str, Any] = {"minutes": minutes, "now": self._db.clock.now()}
+        entry = self._book["traffic"]
+        if keys is not None:
+            params["keys"], entry = list(keys), self._book["traffic_of"]
+        rows = self._db.read(lambda connection: connection.run(entry, params))
         return {
             key: Traffic(
                 key, int(requests), int(failed), int(throttled), int(sent), int(received), int(busy_us) / SECOND

@@ -358,7 +358,14 @@ update haulwright_sources set turns_until = :turns_until::bigint where key = :ke
 -- name: traffic
 select source, sum(requests), sum(failed), sum(throttled), sum(sent), sum(received), sum(busy_us)
 from haulwright_traffic
-where minute > haulwright_now(:now::bigint) / 60000000 - :minutes::bigint and (:key::text is null or source = :key)
+where minute > haulwright_now(:now::bigint) / 60000000 - :minutes::bigint
+group by source order by source;
+
+-- name: traffic_of
+-- The same of some sources: a range of the key for each, and so nothing of the others.
+select source, sum(requests), sum(failed), sum(throttled), sum(sent), sum(received), sum(busy_us)
+from haulwright_traffic
+where minute > haulwright_now(:now::bigint) / 60000000 - :minutes::bigint and source = any(:keys::text[])
 group by source order by source;
 
 -- name: prune_traffic

@@ -348,7 +348,14 @@ update haulwright_sources set turns_until = :turns_until where key = :key;
 -- name: traffic
 select source, sum(requests), sum(failed), sum(throttled), sum(sent), sum(received), sum(busy_us)
 from haulwright_traffic
-where minute > :now / 60000000 - :minutes and (:key is null or source = :key)
+where minute > :now / 60000000 - :minutes
+group by source order by source;
+
+-- name: traffic_of
+-- The same of some sources: a range of the key for each, and so nothing of the others.
+select source, sum(requests), sum(failed), sum(throttled), sum(sent), sum(received), sum(busy_us)
+from haulwright_traffic
+where minute > :now / 60000000 - :minutes and source in (select value from json_each(:keys))
 group by source order by source;
 
 -- name: prune_traffic
