@@ -48,6 +48,17 @@ def test_the_pulse_counts_what_ended_by_minute_and_outcome_for_all_or_for_one_te
     assert (whole.since % (60 * SECOND), len(whole.stretches)) == (0, 60)
 
 
+def test_of_one_tenant_fewer_are_counted_than_of_all(bench, at_work, monkeypatch):
+    monkeypatch.setattr(pulses, "MOST_OF_TENANT", 2)
+    for _ in range(3):
+        run(bench, at_work, 1, tenant="acme")
+
+    whole, own = app.operations(ADMIN).overview.pulse(), app.operations(ACME).overview.pulse()
+
+    assert [sum(sum(counts.values()) for counts in pulse.stretches) for pulse in (whole, own)] == [3, 2]
+    assert (whole.is_cut, own.is_cut) == (False, True)
+
+
 def test_of_very_many_the_pulse_has_the_newest_and_says_so(bench, at_work, monkeypatch):
     monkeypatch.setattr(pulses, "MOST_COUNTED", 2)
     for _ in range(3):

@@ -11,6 +11,7 @@ from psycopg import sql
 from haulwright.clock import SECOND
 from haulwright.engine.ids import new_id
 from haulwright.engine.transitions import State
+from haulwright.operations.pulse import MOST_OF_TENANT
 from haulwright.stores import migrations
 from haulwright.stores.books import book
 from haulwright.stores.connect import open_database
@@ -226,3 +227,42 @@ def test_a_walk_behind_a_trail_reads_nothing_of_the_pairs_that_it_follows(filled
     plan = seen.value.plan[0]["Plan"]
 
     assert plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] <= 60
+
+
+@pytest.mark.postgres
+def test_a_tenants_pulse_reads_no_more_of_its_jobs_than_it_counts(filled):
+    """Asked for most of what a tenant has, PostgreSQL reads all of it, however much that is, and sorts it."""
+    (endings,) = book("haulwright.stores", "postgres", "metrics")["endings_of_tenant"]
+    asked = {"tenant": "large", "since": 0, "step": SECOND, "limit": MOST_OF_TENANT}
+    fill = """insert into haulwright_history (id, tenant, task, queue, state, rank, run_at, args, attempts,
+                  max_attempts, deferrals, losses, fence, job_key, tags, lease_us, created_at, updated_at, finished_at)
+              select gen_random_uuid(), case when mod(n, 2) = 0 then 'large' else 't' || n end, 'work', 'default',
+                  'succeeded', 0, 1, '{}', 1, 5, 0, 0, 1, 'l' || n, '[]', 1, 1, 1, %(now)s - n
+              from generate_series(1, 50000) n"""
+
+    def work(connection):
+        connection.execute(fill, NOW)
+        connection.execute("analyze haulwright_history")
+        raise _Seen(connection.execute(f"explain (analyze, format json) {endings}", asked)[0][0])
+
+    assert _walked(filled, work) <= MOST_OF_TENANT
+
+
+@pytest.mark.postgres
+def test_a_bounded_count_of_a_queue_reads_no_more_jobs_than_it_counts(filled):
+    """Of twenty thousand jobs that wait, many of them of one tenant and priority, it is asked for a hundred."""
+    (count,) = book("haulwright.stores", "postgres", "queues")["counts_up_to"]
+    asked = {"names": ["default"], "most": 100, "pairs": 200, "first_tenant": "", "last_tenant": HIGHEST, **NOW}
+
+    def work(connection):
+        raise _Seen(connection.execute(f"explain (analyze, format json) {count}", asked)[0][0])
+
+    assert _walked(filled, work) <= 201 + 4 * 101 + 2_000  # each pair, what is counted, and what runs
+
+
+def _walked(database, work):
+    """How many rows the scans of a plan gave that a piece of work explained."""
+    with pytest.raises(_Seen) as seen:
+        database.transact(work)
+    scans = [node for node in _nodes(seen.value.plan[0]["Plan"]) if "Relation Name" in node]
+    return sum(node["Actual Rows"] * node["Actual Loops"] for node in scans)

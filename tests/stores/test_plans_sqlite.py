@@ -9,6 +9,7 @@ from contextlib import closing
 import pytest
 
 from haulwright.engine.transitions import State
+from haulwright.stores import queues
 from haulwright.stores.books import book
 from haulwright.stores.listing import JobFilter
 from haulwright.stores.sqlite.connection import SqliteConnection, with_table
@@ -113,6 +114,25 @@ def test_a_claim_costs_sqlite_the_same_whatever_is_parked_before_the_due_job(sql
         costs.append(_steps(sqlite_store, lambda: claim(sqlite_store, worker, 5)))
 
     assert costs[1] < costs[0] * 1.5
+
+
+def test_a_bounded_count_costs_sqlite_the_same_however_much_waits(sqlite_store, monkeypatch):
+    monkeypatch.setattr(queues, "COUNTED", 10)
+    costs = []
+    for waiting in (50, 4000):
+        sqlite_store.jobs.enqueue([new_job() for _ in range(waiting)])
+        sqlite_store.jobs.enqueue([new_job(delay_us=10**12) for _ in range(waiting)])
+        costs.append(_steps(sqlite_store, lambda: sqlite_store.queues.page(bounded=True)))
+
+    assert costs[1] < costs[0] * 1.5
+
+
+def test_sqlite_reads_the_traffic_of_the_sources_that_it_is_asked_for(sqlite_store):
+    (statement,) = book("haulwright.stores", "sqlite", "sources")["traffic_of"]
+
+    plan = _sqlite_plan(sqlite_store, statement, {"keys": ["one", "two"], "minutes": 60, "now": 0})
+
+    assert [step for step in plan if "haulwright_traffic" in step and "(source=? AND minute>?)" in step]
 
 
 def _sqlite_steps(act):

@@ -9,6 +9,7 @@ import pytest
 
 from haulwright.clock import SECOND
 from haulwright.engine.job import DEFAULT_TENANT
+from haulwright.stores import queues
 from haulwright.stores.books import book
 from tests.stores.scenes import START, claim, claim_one, fail, new_job
 
@@ -51,6 +52,46 @@ def test_a_tenants_page_has_its_own_queues_alone(store, worker):
 
     assert (names(first), names(last)) == (["a-runs", "q1", "q2", "q4"], ["q5", "q7", "q8", "z-runs"])
     assert [queue.due for queue in first.rows] == [0, 1, 1, 1]
+
+
+@pytest.fixture
+def mixed(store, worker):
+    """A queue with jobs of several tenants and priorities, due, parked and running; in another one all are parked."""
+    for number, tenant in enumerate(("acme", "globex", "initech")):
+        for priority in (5, 0, -5):
+            store.jobs.enqueue([new_job(queue="busy", tenant=tenant, priority=priority) for _ in range(number + 1)])
+            store.jobs.enqueue([new_job(queue="busy", tenant=tenant, priority=priority, delay_us=9 * SECOND)])
+        store.jobs.enqueue([new_job(queue="later", tenant=tenant, delay_us=9 * SECOND)])
+    claim(store, worker, 2, "busy")
+    return store
+
+
+@pytest.mark.parametrize("tenant", [None, "acme", "globex", "nobody"])
+def test_a_bounded_count_of_few_jobs_is_the_same_as_one_of_all(mixed, tenant):
+    exact = mixed.queues.of(["busy", "empty", "later"], tenant)
+
+    assert mixed.queues.of(["busy", "empty", "later"], tenant, bounded=True) == exact
+    assert mixed.queues.page(tenant, bounded=True) == mixed.queues.page(tenant)
+
+
+def test_a_bounded_count_ends_at_its_limit_says_so_and_meets_what_waits_longest(mixed, clock, monkeypatch):
+    clock.advance(1)
+    mixed.jobs.enqueue([new_job(queue="busy", tenant="aaa", priority=5) for _ in range(9)])
+    monkeypatch.setattr(queues, "COUNTED", 6)
+
+    busy, later = mixed.queues.of(["busy", "later"], bounded=True)
+
+    assert (busy.due, busy.more_due, busy.parked, busy.more_parked, busy.oldest) == (3, True, 3, True, START)
+    assert (later.due, later.more_due, later.parked, later.more_parked) == (0, False, 3, False)
+
+
+def test_a_bounded_count_of_more_tenants_than_it_goes_through_says_so(mixed, monkeypatch):
+    monkeypatch.setattr(queues, "PAIRS_COUNTED", 2)
+
+    (busy,) = mixed.queues.of(["busy"], bounded=True)
+
+    assert (busy.more_due, busy.more_parked) == (True, True)
+    assert 0 < busy.due + busy.parked < 10
 
 
 @pytest.mark.parametrize("tenant", [None, DEFAULT_TENANT])

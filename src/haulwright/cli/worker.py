@@ -161,11 +161,11 @@ def _warn_of_slips(site: Site, settings: Settings) -> None:
 
 def _tell_what_is_left(site: Site, settings: Settings) -> None:
     """Say what waits for later, so that nobody takes an end without a run for the end of the work."""
-    queues = site.app.operations(site.principal()).queues
-    count = sum(queues.get(name).parked for name in queues_of(settings))
-    if count:
+    queues = [site.app.operations(site.principal()).queues.get(name) for name in queues_of(settings)]
+    if count := sum(queue.parked for queue in queues):
+        number = f"{count}{' or more' if any(queue.more_parked for queue in queues) else ''} jobs are"
         command = site.typable("haulwright job list --state queued")
-        log.info("%s left for later. See them: %s", "one job is" if count == 1 else f"{count} jobs are", command)
+        log.info("%s left for later. See them: %s", "one job is" if count == 1 else number, command)
 
 
 def _refuse_with_processes(flags: dict[str, bool]) -> None:

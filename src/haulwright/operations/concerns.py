@@ -57,7 +57,7 @@ def concerns(store: Store, principal: Principal, queues: Sequence[QueueStatus]) 
 
 def _of_queues(queues: Sequence[QueueStatus], now: Instant) -> Iterator[Concern]:
     for queue in queues:
-        due, oldest = _count(queue.due, "due job"), queue.oldest_due_at
+        due, oldest = _count(queue.due, "due job", more=queue.more_due), queue.oldest_due_at
         if queue.paused_at is not None:
             by = f" by {queue.paused_by}" if queue.paused_by else ""
             yield Concern("paused", queue.name, f"is paused{by}, with {due}", since=queue.paused_at)

@@ -202,23 +202,30 @@ def _work(store: Store) -> Iterator[Finding]:
 
 def _queues(store: Store, serving: Counter[str]) -> Iterator[Finding]:
     now = store.now()
-    page = store.queues.page(limit=SHOWN_QUEUES)
+    page = store.queues.page(limit=SHOWN_QUEUES, bounded=True)
     for queue in page.rows:
         if queue.paused_at is not None:
-            sentence = f"the queue {queue.name!r} is paused, with {queue.due} due jobs"
+            sentence = f"the queue {queue.name!r} is paused, with {_counted(queue.due, more=queue.more_due)} due jobs"
             yield warn("queue", sentence, f"haulwright queue resume {queue.name}")
         elif queue.due and not serving[queue.name]:
-            sentence = f"the queue {queue.name!r} has {queue.due} due jobs and no live worker"
+            sentence = (
+                f"the queue {queue.name!r} has {_counted(queue.due, more=queue.more_due)} due jobs and no live worker"
+            )
             yield problem("queue", sentence, f"haulwright worker --queues {queue.name}")
         elif queue.oldest is not None and (now - queue.oldest) / SECOND > LATE_SECONDS:
             sentence = f"the oldest job of the queue {queue.name!r} is due for {spell((now - queue.oldest) // SECOND)}"
             way = "Start more workers, or look at what they do: haulwright job list --state running"
             yield warn("queue", sentence, way)
         else:
-            yield ok("queue", f"{queue.name!r}: {queue.due} due, {queue.parked} parked, {queue.running} running")
+            due, parked = _counted(queue.due, more=queue.more_due), _counted(queue.parked, more=queue.more_parked)
+            yield ok("queue", f"{queue.name!r}: {due} due, {parked} parked, {queue.running} running")
     if page.next is not None:
         way = f"haulwright queue list --after {page.next}"
         yield warn("queue", f"there are more queues than the first {SHOWN_QUEUES}, which were looked at", way)
+
+
+def _counted(count: int, *, more: bool) -> str:
+    return f"{count}{'+' if more else ''}"
 
 
 def _unknown_tasks(store: Store) -> Iterator[Finding]:

@@ -40,6 +40,9 @@ class QueueStatus:
     paused_at: Instant | None
     paused_by: str | None
     pause_reason: str | None
+    more_due: bool = False
+    """More are due than were counted: a look costs the same however many there are."""
+    more_parked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +111,13 @@ class QueueOperations(Noun):
 
 def queue_page(store: Store, tenant: str | None, *, after: str | None = None, limit: int = 50) -> Page[QueueStatus]:
     """The queues in order of their names: those with jobs and, for who sees all tenants, those that are paused."""
-    page = store.queues.page(tenant, after=after, limit=limit)
+    page = store.queues.page(tenant, after=after, limit=limit, bounded=True)
     return Page(_statuses(store, page.rows), page.next)
 
 
 def queue_statuses(store: Store, tenant: str | None, names: Collection[str]) -> list[QueueStatus]:
     """Exactly these queues, empty or not, in order of their names."""
-    return _statuses(store, store.queues.of(names, tenant))
+    return _statuses(store, store.queues.of(names, tenant, bounded=True))
 
 
 def _statuses(store: Store, counts: list[QueueCounts]) -> list[QueueStatus]:
@@ -125,7 +128,7 @@ def _statuses(store: Store, counts: list[QueueCounts]) -> list[QueueStatus]:
 def _status(counts: QueueCounts, workers: int) -> QueueStatus:
     return QueueStatus(
         counts.name, counts.due, counts.parked, counts.running, counts.oldest, workers,
-        counts.paused_at, counts.paused_by, counts.pause_reason,
+        counts.paused_at, counts.paused_by, counts.pause_reason, counts.more_due, counts.more_parked,
     )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
 
 from haulwright import events
 from haulwright.clock import Instant
@@ -17,6 +18,10 @@ from haulwright.stores.pauses import Pauses
 
 HIGHEST = "\U0010ffff"
 """Sorts after every tenant."""
+COUNTED = 50_000
+"""Where somebody looks, so many due jobs and as many parked ones are counted, over all queues of a page."""
+PAIRS_COUNTED = 10_000
+"""So many pairs of tenant and priority are gone through for that, each with a probe of an index."""
 TROUBLE_LOOK = 1000
 """How many of the newest events are searched for failures: a look stays cheap however long nothing fails."""
 
@@ -34,6 +39,9 @@ class QueueCounts:
     paused_at: Instant | None = None
     paused_by: str | None = None
     pause_reason: str | None = None
+    more_due: bool = False
+    """More are due than were counted."""
+    more_parked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +106,13 @@ class Queues:
 
         return self._db.transact(work)
 
-    def page(self, tenant: str | None = None, *, after: str | None = None, limit: int = 50) -> Page[QueueCounts]:
+    def page(
+        self, tenant: str | None = None, *, after: str | None = None, limit: int = 50, bounded: bool = False
+    ) -> Page[QueueCounts]:
         """What waits and runs, queue by queue, in order of their names; only the queues of the page are counted.
 
         With a tenant, those that hold its jobs and what they hold of them; without one, also those that are paused.
+        A bounded count costs the same however much waits, and says where there is more.
         """
         walk = {"after": after or "", "limit": check_page(limit) + 1}
 
@@ -110,15 +121,15 @@ class Queues:
             occupied = connection.run(self._book[entry], whose)
             paused = [] if tenant is not None else connection.run(self._book["list_paused"], walk)
             names = {name for name, *_ in (*occupied, *paused)}
-            return self._counted(connection, sorted(names)[: limit + 1], tenant)
+            return self._counted(connection, sorted(names)[: limit + 1], tenant, bounded=bounded)
 
         return page_of(self._db.read(work), limit, lambda queue: queue.name)
 
-    def of(self, names: Collection[str], tenant: str | None = None) -> list[QueueCounts]:
+    def of(self, names: Collection[str], tenant: str | None = None, *, bounded: bool = False) -> list[QueueCounts]:
         """What waits and runs in these queues, empty or not, in order of their names."""
 
         def work(connection: Connection) -> list[QueueCounts]:
-            return self._counted(connection, sorted(names), tenant)
+            return self._counted(connection, sorted(names), tenant, bounded=bounded)
 
         return self._db.read(work)
 
@@ -126,16 +137,28 @@ class Queues:
         """The pages of all queues, for who knows that they are few."""
         return [*every_row(lambda after: self.page(tenant, after=after, limit=PAGE_LIMIT))]
 
-    def _counted(self, connection: Connection, names: list[str], tenant: str | None) -> list[QueueCounts]:
-        tenants = {"first_tenant": tenant or "", "last_tenant": tenant or HIGHEST}
-        rows = connection.run(self._book["counts"], {"names": names, **tenants, "now": self._db.clock.now()})
-        waiting = {name: (due, parked, oldest) for name, due, parked, oldest, running in rows if not running}
-        running = {name: count for name, _, _, _, count in rows if count}
+    def _counted(
+        self, connection: Connection, names: list[str], tenant: str | None, *, bounded: bool
+    ) -> list[QueueCounts]:
+        share = max(1, len(names))
+        most, pairs = COUNTED // share, PAIRS_COUNTED // share
+        params: dict[str, Any] = {"names": names, "now": self._db.clock.now()}
+        params |= {"first_tenant": tenant or "", "last_tenant": tenant or HIGHEST}
+        if bounded:
+            rows = connection.run(self._book["counts_up_to"], {**params, "most": most, "pairs": pairs})
+        else:
+            rows = [(*row, 0) for row in connection.run(self._book["counts"], params)]
+        waiting = {row[0]: row for row in rows if not row[4]}
+        running = {row[0]: row[4] for row in rows if row[4]}
         pauses = {name: pause for name, *pause in connection.run(self._book["paused_among"], {"names": names})}
         counts = []
         for name in names:
-            due, parked, oldest = waiting.get(name, (0, 0, None))
-            counts.append(QueueCounts(name, due, parked, running.get(name, 0), oldest, *pauses.get(name, ())))
+            _, due, parked, oldest, _, walked = waiting.get(name, (name, 0, 0, None, 0, 0))
+            more_due, more_parked = (bounded and (count > most or walked > pairs) for count in (due, parked))
+            due, parked = (min(due, most), min(parked, most)) if bounded else (due, parked)
+            at, by, reason = pauses.get(name, (None, None, None))
+            facts = (running.get(name, 0), oldest, at, by, reason)
+            counts.append(QueueCounts(name, due, parked, *facts, more_due, more_parked))
         return counts
 
     def paused(self, name: str) -> tuple[Instant, str, str] | None:

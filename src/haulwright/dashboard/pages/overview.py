@@ -27,6 +27,8 @@ class OverviewPage:
     concerns: list[ConcernView]
     pulse: PulseView
     due: int
+    more_due: bool
+    """More are due than were counted."""
     running: int
     later: int
     oldest_due_at: str | None
@@ -43,6 +45,7 @@ def overview(call: PageCall) -> OverviewPage:
         [concern_view(concern) for concern in call.operations.overview.concerns(frame)],
         pulse_view(call.operations.overview.pulse()),
         due=sum(queue["due"] for queue in queues),
+        more_due=any(queue["more_due"] for queue in queues),
         running=sum(queue["running"] for queue in queues),
         later=sum(queue["parked"] for queue in queues),
         oldest_due_at=min((queue["oldest_due_at"] for queue in queues if queue["oldest_due_at"]), default=None),

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from haulwright.operations.pulse import OUTCOMES
 from haulwright.operations.times import iso
 from haulwright.operations.views.columns import Column
-from haulwright.operations.views.queues import QueueView, queue_view
+from haulwright.operations.views.queues import QueueView, count_words, queue_view
 from haulwright.operations.views.workers import WorkerView, worker_view
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def frame_words(frame: Frame) -> str:
     """The whole in a line, for people."""
     done, dead = frame.per_second()
     due, running = sum(queue.due for queue in frame.queues), sum(queue.running for queue in frame.queues)
-    more = "+" if frame.more_queues else ""
+    more = "+" if frame.more_queues or any(queue.more_due for queue in frame.queues) else ""
     return f"workers {len(frame.workers)}  due {due}{more}  running {running}  done {done:.1f}/s  dead {dead:.1f}/s"
 
 
@@ -170,8 +170,8 @@ def frame_queue_columns(frame: Frame) -> tuple[Column[QueueStatus], ...]:
     """The columns of the queues of a frame, with what ended a second in it."""
     return (
         Column("queue", lambda queue: queue.name),
-        Column("due", lambda queue: queue.due),
-        Column("later", lambda queue: queue.parked),
+        Column("due", lambda queue: count_words(queue.due, more=queue.more_due)),
+        Column("later", lambda queue: count_words(queue.parked, more=queue.more_parked)),
         Column("running", lambda queue: queue.running),
         Column("oldest due", lambda queue: queue.oldest_due_at, moment=True),
         Column("done/s", lambda queue: f"{frame.per_second(queue.name)[0]:.1f}"),

@@ -22,7 +22,10 @@ class QueueView(TypedDict):
 
     name: str
     due: int
+    more_due: bool
+    """More are due than were counted."""
     parked: int
+    more_parked: bool
     running: int
     oldest_due_at: str | None
     workers: int
@@ -49,12 +52,19 @@ class DrainView(TypedDict):
     seconds: float
 
 
+def count_words(count: int, *, more: bool) -> int | str:
+    """A count as it is, or so far as it was counted."""
+    return f"{count}+" if more else count
+
+
 def queue_view(queue: QueueStatus) -> QueueView:
     """A queue."""
     return {
         "name": queue.name,
         "due": queue.due,
+        "more_due": queue.more_due,
         "parked": queue.parked,
+        "more_parked": queue.more_parked,
         "running": queue.running,
         "oldest_due_at": iso(queue.oldest_due_at),
         "workers": queue.workers,
@@ -123,8 +133,8 @@ def progress_facts(progress: QueueProgress) -> dict[str, float]:
 
 QUEUE_COLUMNS: Final[tuple[Column[QueueStatus], ...]] = (
     Column("queue", lambda queue: queue.name),
-    Column("due", lambda queue: queue.due),
-    Column("parked", lambda queue: queue.parked),
+    Column("due", lambda queue: count_words(queue.due, more=queue.more_due)),
+    Column("parked", lambda queue: count_words(queue.parked, more=queue.more_parked)),
     Column("running", lambda queue: queue.running),
     Column("oldest due", lambda queue: queue.oldest_due_at, moment=True),
     Column("workers", lambda queue: queue.workers),

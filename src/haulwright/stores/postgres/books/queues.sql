@@ -64,6 +64,40 @@ select queue, 0, 0, null, count(*) from haulwright_jobs
 where state = 'running' and tenant >= :first_tenant and tenant <= :last_tenant
 group by queue;
 
+-- name: counts_up_to
+-- The same up to a limit, for pages: pair by pair of tenant and rank, one probe of the index for each, and of its jobs no more than
+-- are still to be counted. A pair begins with its earliest job, so what waits longest among all pairs is met.
+with recursive walk (queue, tenant, rank, due, parked, oldest, pairs) as (
+    select name.queue collate "C", :first_tenant::text collate "C", (-32768)::smallint, 0::bigint, 0::bigint, null::bigint, 0
+    from unnest(:names::text[]) as name (queue)
+    union all
+    select walk.queue, next.tenant, next.rank,
+           walk.due + case when walk.due > :most::bigint then 0 else (
+               select count(*) from (
+                   select 1 from haulwright_jobs j
+                   where j.queue = walk.queue and j.state = 'queued' and j.tenant = next.tenant and j.rank = next.rank
+                     and j.run_at <= (select haulwright_now(:now::bigint)) limit :most::bigint + 1) due) end,
+           walk.parked + case when walk.parked > :most::bigint then 0 else (
+               select count(*) from (
+                   select 1 from haulwright_jobs j
+                   where j.queue = walk.queue and j.state = 'queued' and j.tenant = next.tenant and j.rank = next.rank
+                     and j.run_at > (select haulwright_now(:now::bigint)) limit :most::bigint + 1) parked) end,
+           least(walk.oldest, case when next.run_at <= (select haulwright_now(:now::bigint)) then next.run_at end),
+           walk.pairs + 1
+    from walk cross join lateral (
+        select j.tenant, j.rank, j.run_at from haulwright_jobs j
+        where j.queue = walk.queue and j.state = 'queued'
+          and (j.tenant, j.rank) > (walk.tenant, walk.rank) and j.tenant <= :last_tenant
+        order by j.tenant, j.rank, j.run_at, j.id limit 1) next
+    where walk.pairs <= :pairs::int
+)
+select queue, max(due) as due, max(parked) as parked, min(oldest) as oldest, 0::bigint as running, max(pairs) as pairs
+from walk group by queue having max(pairs) > 0
+union all
+select queue, 0, 0, null, count(*), 0 from haulwright_jobs
+where state = 'running' and tenant >= :first_tenant and tenant <= :last_tenant
+group by queue;
+
 -- name: ended
 -- What ended between two moments, queue by queue: one range of an index, never all of history.
 select queue, count(*) filter (where state <> 'dead') as done, count(*) filter (where state = 'dead') as dead

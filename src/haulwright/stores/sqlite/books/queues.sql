@@ -65,6 +65,42 @@ select queue, 0, 0, null, count(*) from haulwright_jobs
 where state = 'running' and tenant >= :first_tenant and tenant <= :last_tenant
 group by queue;
 
+-- name: counts_up_to
+-- The same up to a limit, for pages: pair by pair of tenant and rank, a probe of the index for each, and of its jobs no more than
+-- are still to be counted. A pair begins with its earliest job, so what waits longest among all pairs is met. The next pair is looked for
+-- in two probes, as in a claim.
+with recursive walk (queue, tenant, rank, due, parked, oldest, pairs) as (
+    select value, :first_tenant, -32768, 0, 0, null, 0 from json_each(:names)
+    union all
+    select walk.queue, next.tenant, next.rank,
+           walk.due + case when walk.due > :most then 0 else (
+               select count(*) from (
+                   select 1 from haulwright_jobs j
+                   where j.queue = walk.queue and j.state = 'queued' and j.tenant = next.tenant and j.rank = next.rank
+                     and j.run_at <= :now limit :most + 1)) end,
+           walk.parked + case when walk.parked > :most then 0 else (
+               select count(*) from (
+                   select 1 from haulwright_jobs j
+                   where j.queue = walk.queue and j.state = 'queued' and j.tenant = next.tenant and j.rank = next.rank
+                     and j.run_at > :now limit :most + 1)) end,
+           case when next.run_at <= :now then min(next.run_at, coalesce(walk.oldest, next.run_at)) else walk.oldest end,
+           walk.pairs + 1
+    from walk join haulwright_jobs next on next.id = coalesce(
+        (select j.id from haulwright_jobs j
+         where j.queue = walk.queue and j.state = 'queued' and j.tenant = walk.tenant and j.rank > walk.rank
+         order by j.rank, j.run_at, j.id limit 1),
+        (select j.id from haulwright_jobs j
+         where j.queue = walk.queue and j.state = 'queued' and j.tenant > walk.tenant and j.tenant <= :last_tenant
+         order by j.tenant, j.rank, j.run_at, j.id limit 1))
+    where walk.pairs <= :pairs
+)
+select queue, max(due) as due, max(parked) as parked, min(oldest) as oldest, 0 as running, max(pairs) as pairs
+from walk group by queue having max(pairs) > 0
+union all
+select queue, 0, 0, null, count(*), 0 from haulwright_jobs
+where state = 'running' and tenant >= :first_tenant and tenant <= :last_tenant
+group by queue;
+
 -- name: ended
 -- What ended between two moments, queue by queue: one range of an index, never all of history.
 select queue, count(*) filter (where state <> 'dead') as done, count(*) filter (where state = 'dead') as dead
