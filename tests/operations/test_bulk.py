@@ -272,6 +272,7 @@ def test_an_action_that_is_stopped_before_it_ran_says_so_too(bench):
     assert (stopped.job.state, states(bench, ids)) == (State.CANCELLED, [State.QUEUED] * 2)
     (event,) = events_of(bench, "bulk.stopped")
     assert (event.actor, event.data["done"], event.data["reason"]) == ("tenant:acme", 0, "wrong filter")
+    assert event.data.keys() >= set(events.FIELDS["bulk.stopped"])
     with pytest.raises(IllegalTransition):
         bulk.stop(action.job.id)
 
@@ -288,6 +289,7 @@ def test_every_event_says_who_and_why_and_for_which_request(bench):
     for name in ("bulk.started", "job.requeued", "bulk.finished"):
         (event,) = events_of(bench, name)
         assert (event.actor, event.data["reason"], event.data["request_id"]) == ("support:ann", "ticket 7", "request-9")
+        assert event.data.keys() >= set(events.FIELDS[name])
     assert event.data["where"] == "task:fails"
     assert bench.store.listing.get(letter).requeued_to is not None
     successor = bench.store.listing.get(bench.store.listing.get(letter).requeued_to)
