@@ -116,12 +116,12 @@ def enqueue(call: PageCall, form: Form) -> ActionDone | FormAgain:
 def _empty(call: PageCall) -> TaskPage:
     """The form of the task in the address."""
     name = call.path["name"]
-    found = next((task for task in call.operations.tasks.list() if task.name == name), None)
-    if found is None:
+    chosen = next((task for task in call.operations.tasks.list() if task.name == name), None)
+    if chosen is None:
         raise NotFound("task", name)
-    view = task_view(found)
+    view = task_view(chosen)
     options = dict.fromkeys(_OPTIONS, "")
-    return TaskPage(view, fields_of(view["arguments"]), options, has_unique=found.options.unique is not None)
+    return TaskPage(view, fields_of(view["arguments"]), options, has_unique=chosen.options.unique is not None)
 
 
 def _options(texts: Mapping[str, str]) -> EnqueueOptions:

@@ -267,8 +267,8 @@ def _analyze(table: str, connection: Connection) -> bool:
 def _parts(connection: Connection, table: str) -> list[Partition]:
     parts = []
     for name, bound, size_bytes in connection.execute(_PARTS, {"table": table}):
-        found = _BOUND.search(bound)
-        lower, upper = found.groups() if found else (None, None)
+        bounds = _BOUND.search(bound)
+        lower, upper = bounds.groups() if bounds else (None, None)
         parts.append(Partition(table, name, None if lower == "MINVALUE" else lower, upper, size_bytes))
     return sorted(parts, key=lambda part: (part.is_open, part.upper and _sortable(part.table, part.upper)))
 
@@ -286,8 +286,8 @@ def _is_after(table: str, key: str, other: str) -> bool:
 
 
 def _number(name: str) -> int:
-    found = re.search(r"_p(\d+)$", name)
-    return int(found.group(1)) if found else 0
+    number = re.search(r"_p(\d+)$", name)
+    return int(number.group(1)) if number else 0
 
 
 def _has_grown(parts: list[Partition]) -> bool:
